@@ -1,0 +1,1 @@
+"""The agent: its loop, queues, hooks, budget and policy. Works without IPython."""

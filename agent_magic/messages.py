@@ -1,0 +1,476 @@
+"""Content blocks and messages: plain, frozen data (source: Y 1, A message types, H UniMessage).
+
+Timestamps are integer Unix milliseconds; binary data is base64 text. Any block may carry `fidelity`, a JSON object
+that the model's server wants back unchanged.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, cast
+
+from .config import StopReason
+from .errors import InvalidDataError
+from .usage import Usage
+
+Fidelity = Mapping[str, Any]
+
+
+def now() -> int:
+    """The time as integer Unix milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def _encoded(data: str | bytes) -> str:
+    return data if isinstance(data, str) else base64.b64encode(bytes(data)).decode("ascii")
+
+
+# Content blocks ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TextContent:
+    type: ClassVar[str] = "text"
+
+    text: str
+    fidelity: Fidelity | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise InvalidDataError(f"must be a text, not {type(self.text).__name__}", "text")
+
+
+@dataclass(frozen=True)
+class ImageContent:
+    """An image: base64 `data` with its `mime_type`, or a `url`."""
+
+    type: ClassVar[str] = "image"
+
+    data: str = ""
+    mime_type: str = ""
+    url: str | None = None
+    fidelity: Fidelity | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", _encoded(self.data))
+        if bool(self.data) == bool(self.url):
+            raise InvalidDataError("an image needs either data with a mime_type, or a url")
+        if self.data and not self.mime_type:
+            raise InvalidDataError("an image with data needs a mime_type such as image/png", "mime_type")
+
+    @property
+    def bytes(self) -> bytes:
+        return base64.b64decode(self.data)
+
+
+@dataclass(frozen=True)
+class ThinkingContent:
+    """Reasoning of a model: readable `text`, or `data` with its `mime_type`; `redacted` when the server hides it."""
+
+    type: ClassVar[str] = "thinking"
+
+    text: str = ""
+    data: str | None = None
+    mime_type: str | None = None
+    redacted: bool = False
+    fidelity: Fidelity | None = None
+
+    def __post_init__(self) -> None:
+        if self.data is not None:
+            object.__setattr__(self, "data", _encoded(self.data))
+
+    @property
+    def bytes(self) -> bytes:
+        return base64.b64decode(self.data or "")
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that a model asks for; `arguments_error` is set, and `arguments` empty, when their text did not parse."""
+
+    type: ClassVar[str] = "toolCall"
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    arguments_error: str | None = None
+    fidelity: Fidelity | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arguments, dict):
+            raise InvalidDataError(f"must be an object, not {type(self.arguments).__name__}", "arguments")
+
+
+@dataclass(frozen=True)
+class InlineData:
+    """Media that a model made, such as an image or a sound."""
+
+    type: ClassVar[str] = "inlineData"
+
+    data: str
+    mime_type: str
+    fidelity: Fidelity | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", _encoded(self.data))
+
+    @property
+    def bytes(self) -> bytes:
+        return base64.b64decode(self.data)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    type: ClassVar[str] = "embedding"
+
+    embedding: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "embedding", tuple(self.embedding))
+
+
+Content = TextContent | ImageContent | ThinkingContent | ToolCall | InlineData | Embedding
+CONTENT_TYPES: tuple[type[Content], ...] = (TextContent, ImageContent, ThinkingContent, ToolCall, InlineData, Embedding)
+
+# What a message may be made from: a text, one block, or several of either.
+ContentLike = str | Content | Iterable[str | Content]
+
+
+def content_blocks(content: ContentLike) -> tuple[Content, ...]:
+    """`content` as a tuple of blocks; a text is one `TextContent`, the empty text none."""
+    if isinstance(content, str):
+        return (TextContent(content),) if content else ()
+    if isinstance(content, CONTENT_TYPES):
+        return (content,)
+    blocks: list[Content] = []
+    for position, each in enumerate(cast("Iterable[str | Content]", content)):
+        block = TextContent(each) if isinstance(each, str) else each
+        if not isinstance(block, CONTENT_TYPES):
+            raise InvalidDataError(f"{type(each).__name__} is no content block", f"content[{position}]")
+        blocks.append(block)
+    return tuple(blocks)
+
+
+def joined_text(blocks: Iterable[Content]) -> str:
+    return "".join(block.text for block in blocks if isinstance(block, TextContent))
+
+
+# Messages -----------------------------------------------------------------------------------------------------------
+
+
+class _Message:
+    """What all messages share. Frozen, but not slotted: adapters cache a message's wire form in `__dict__`."""
+
+    role: ClassVar[str]
+
+    def _put(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, init=False)
+class UserMessage(_Message):
+    role: ClassVar[str] = "user"
+
+    content: tuple[Content, ...]
+    timestamp: int
+
+    def __init__(self, content: ContentLike = (), timestamp: int | None = None) -> None:
+        self._put(content=content_blocks(content), timestamp=now() if timestamp is None else timestamp)
+
+    @property
+    def text(self) -> str:
+        return joined_text(self.content)
+
+
+@dataclass(frozen=True, init=False)
+class AssistantMessage(_Message):
+    """An answer: ordered blocks of text, reasoning, calls and data.
+
+    `api`, `provider` and `model` name the producer. `usage` is None when the server reported none.
+    """
+
+    role: ClassVar[str] = "assistant"
+
+    content: tuple[Content, ...]
+    api: str
+    provider: str
+    model: str
+    usage: Usage | None
+    stop_reason: StopReason
+    error_message: str | None
+    timestamp: int
+
+    def __init__(
+        self,
+        content: ContentLike = (),
+        api: str = "",
+        provider: str = "",
+        model: str = "",
+        usage: Usage | None = None,
+        stop_reason: str | None = None,
+        error_message: str | None = None,
+        timestamp: int | None = None,
+    ) -> None:
+        blocks = content_blocks(content)
+        if stop_reason is None:
+            calls = any(isinstance(block, ToolCall) for block in blocks)
+            stop_reason = StopReason.TOOL_CALL if calls else StopReason.STOP
+        self._put(
+            content=blocks,
+            api=api,
+            provider=provider,
+            model=model or "",
+            usage=usage,
+            stop_reason=StopReason.read(stop_reason),
+            error_message=error_message,
+            timestamp=now() if timestamp is None else timestamp,
+        )
+
+    @classmethod
+    def from_response(cls, response: Mapping[str, Any]) -> AssistantMessage:
+        """Read a whole answer in format 1 or 2 of the first document (Y SP-017, SP-018), or an SDK's dictionary.
+
+        Raises `ProviderError` when the answer carries an error, `InvalidDataError` when it is no such answer.
+        """
+        from .response_formats import message_from_response
+
+        return message_from_response(response)
+
+    @property
+    def text(self) -> str:
+        return joined_text(self.content)
+
+    @property
+    def thinking(self) -> str:
+        return "".join(block.text for block in self.content if isinstance(block, ThinkingContent))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that can be run (Y SP-003); those whose arguments did not parse are only in `all_tool_calls`."""
+        return tuple(call for call in self.all_tool_calls if call.arguments_error is None)
+
+    @property
+    def all_tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(block for block in self.content if isinstance(block, ToolCall))
+
+    @property
+    def model_key(self) -> tuple[str, str, str]:
+        """Provider, api and id of the producer, to compare with `Model.key`."""
+        return (self.provider, self.api, self.model)
+
+
+@dataclass(frozen=True, init=False)
+class ToolResultMessage(_Message):
+    """What a tool call came to. `details` is for people and logs and never sent to a model."""
+
+    role: ClassVar[str] = "toolResult"
+
+    tool_call_id: str
+    tool_name: str
+    content: tuple[Content, ...]
+    details: Any
+    usage: Usage | None
+    added_tool_names: tuple[str, ...] | None
+    is_error: bool
+    timestamp: int
+
+    def __init__(
+        self,
+        tool_call_id: str = "",
+        tool_name: str = "",
+        content: ContentLike = (),
+        details: Any = None,
+        usage: Usage | None = None,
+        added_tool_names: Iterable[str] | None = None,
+        is_error: bool = False,
+        timestamp: int | None = None,
+    ) -> None:
+        self._put(
+            tool_call_id=tool_call_id,
+            tool_name=tool_name,
+            content=content_blocks(content),
+            details=details,
+            usage=usage,
+            added_tool_names=None if added_tool_names is None else tuple(added_tool_names),
+            is_error=is_error,
+            timestamp=now() if timestamp is None else timestamp,
+        )
+
+    @property
+    def text(self) -> str:
+        return joined_text(self.content)
+
+
+@dataclass(frozen=True, init=False)
+class BashExecutionMessage(_Message):
+    """A command that the user ran and, unless `exclude_from_context`, shows to the model."""
+
+    role: ClassVar[str] = "bashExecution"
+
+    command: str
+    output: str
+    exit_code: int | None
+    cancelled: bool
+    truncated: bool
+    full_output_path: str | None
+    exclude_from_context: bool
+    timestamp: int
+
+    def __init__(
+        self,
+        command: str,
+        output: str = "",
+        exit_code: int | None = None,
+        cancelled: bool = False,
+        truncated: bool = False,
+        full_output_path: str | None = None,
+        exclude_from_context: bool = False,
+        timestamp: int | None = None,
+    ) -> None:
+        self._put(
+            command=command,
+            output=output,
+            exit_code=exit_code,
+            cancelled=cancelled,
+            truncated=truncated,
+            full_output_path=full_output_path,
+            exclude_from_context=exclude_from_context,
+            timestamp=now() if timestamp is None else timestamp,
+        )
+
+
+@dataclass(frozen=True, init=False)
+class CompactionSummaryMessage(_Message):
+    """A summary that stands for earlier messages, which took `tokens_before` tokens."""
+
+    role: ClassVar[str] = "compactionSummary"
+
+    summary: str
+    tokens_before: int
+    timestamp: int
+
+    def __init__(self, summary: str, tokens_before: int = 0, timestamp: int | None = None) -> None:
+        self._put(summary=summary, tokens_before=tokens_before, timestamp=now() if timestamp is None else timestamp)
+
+
+@dataclass(frozen=True, init=False)
+class BranchSummaryMessage(_Message):
+    """A summary of a branch that the conversation came back from; `from_id` names the branch point."""
+
+    role: ClassVar[str] = "branchSummary"
+
+    summary: str
+    from_id: str
+    timestamp: int
+
+    def __init__(self, summary: str, from_id: str = "", timestamp: int | None = None) -> None:
+        self._put(summary=summary, from_id=from_id, timestamp=now() if timestamp is None else timestamp)
+
+
+@dataclass(frozen=True, init=False)
+class CustomMessage(_Message):
+    """A message of an extension; the model sees its content as a user message. `display` asks views to show it."""
+
+    role: ClassVar[str] = "custom"
+
+    custom_type: str
+    content: tuple[Content, ...]
+    display: bool
+    details: Any
+    timestamp: int
+
+    def __init__(
+        self,
+        custom_type: str,
+        content: ContentLike = (),
+        display: bool = True,
+        details: Any = None,
+        timestamp: int | None = None,
+    ) -> None:
+        self._put(
+            custom_type=custom_type,
+            content=content_blocks(content),
+            display=display,
+            details=details,
+            timestamp=now() if timestamp is None else timestamp,
+        )
+
+    @property
+    def text(self) -> str:
+        return joined_text(self.content)
+
+
+# What a model can be sent, and what an agent's history may hold besides classes of one's own.
+Message = UserMessage | AssistantMessage | ToolResultMessage
+AgentMessage = Message | BashExecutionMessage | CompactionSummaryMessage | BranchSummaryMessage | CustomMessage
+MESSAGE_TYPES: tuple[type[AgentMessage], ...] = (
+    UserMessage,
+    AssistantMessage,
+    ToolResultMessage,
+    BashExecutionMessage,
+    CompactionSummaryMessage,
+    BranchSummaryMessage,
+    CustomMessage,
+)
+
+
+# Contexts -------------------------------------------------------------------------------------------------------------
+
+
+def tools_by_name(tools: Mapping[str, Any] | Iterable[Any] | None) -> Mapping[str, Any] | None:
+    """Tools as a read-only mapping by name, in the order given; two of one name are an error."""
+    if tools is None:
+        return None
+    given = tools.values() if isinstance(tools, Mapping) else tools
+    found: dict[str, Any] = {}
+    for tool in given:
+        name = getattr(tool, "name", None)
+        if not isinstance(name, str) or not name:
+            raise InvalidDataError(f"{tool!r} is no tool; make one of it with agent_magic.tool", "tools")
+        if name in found:
+            raise InvalidDataError(f"two tools are named {name!r}; give one of them another name", "tools")
+        found[name] = tool
+    return MappingProxyType(found)
+
+
+@dataclass(frozen=True, init=False)
+class Context:
+    """What a model is sent: converted messages (source: A Context)."""
+
+    system_prompt: str
+    messages: tuple[Message, ...]
+    tools: Mapping[str, Any] | None
+
+    def __init__(
+        self,
+        system_prompt: str = "",
+        messages: Iterable[Message] = (),
+        tools: Mapping[str, Any] | Iterable[Any] | None = None,
+    ) -> None:
+        object.__setattr__(self, "system_prompt", system_prompt)
+        object.__setattr__(self, "messages", tuple(messages))
+        object.__setattr__(self, "tools", tools_by_name(tools))
+
+
+@dataclass(frozen=True, init=False)
+class AgentContext:
+    """A snapshot of an agent's state: its own messages, of any kind (source: Y SP-019, A AgentContext)."""
+
+    system_prompt: str
+    messages: tuple[Any, ...]
+    tools: Mapping[str, Any] | None
+
+    def __init__(
+        self,
+        system_prompt: str = "",
+        messages: Iterable[Any] = (),
+        tools: Mapping[str, Any] | Iterable[Any] | None = None,
+    ) -> None:
+        object.__setattr__(self, "system_prompt", system_prompt)
+        object.__setattr__(self, "messages", tuple(messages))
+        object.__setattr__(self, "tools", tools_by_name(tools))

@@ -1,0 +1,1 @@
+"""IPython magics, kernel tools, records and display."""

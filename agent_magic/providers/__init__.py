@@ -1,0 +1,1 @@
+"""One adapter per wire API, and what they share."""

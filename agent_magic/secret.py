@@ -1,0 +1,39 @@
+"""A text that must never be shown: keys are held as `Secret` and revealed only where a request is made."""
+
+from __future__ import annotations
+
+
+class Secret:
+    """Holds a key. Its `repr`, `str` and format hide the text; `reveal()` gives it; it cannot be pickled."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @classmethod
+    def of(cls, value: str | Secret | None) -> Secret | None:
+        """`value` as a secret; None and the empty text are no secret."""
+        if value is None or isinstance(value, Secret):
+            return value
+        return cls(value) if value else None
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret('…')"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(("Secret", self._text))
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("A secret cannot be pickled; give the key again where it is needed.")

@@ -1,0 +1,1 @@
+"""What is kept on disk: transcripts, branches, replay and trace."""
