@@ -14,8 +14,6 @@ from .secret import Secret
 # Names of APIs from the documents and what they mean here.
 API_ALIASES = {"openai": "openai-chat", "": "openai-chat"}
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 
 def exact(number: float | str | Decimal) -> Decimal:
     """`number` as the decimal that its shortest text names, so that 0.1 is exactly one tenth."""
@@ -64,8 +62,8 @@ class Model:
     cost: ModelCost | None = None
     context_window: int | None = None
     max_tokens: int | None = None
-    headers: Mapping[str, str] = field(default=_NOTHING, repr=False, compare=False)
-    compat: Mapping[str, Any] = _NOTHING
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    compat: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.id:
