@@ -49,7 +49,7 @@ PROVIDERS = {
 }
 APIS = {"anthropic": "anthropic", "google": "gemini"}
 EMBEDDING_PROVIDERS = ("azure", "google", "openai")
-# Vendors whose ids mean the same model at OpenRouter while they live; DeepSeek and Mistral move old ids to newer models.
+# Vendors whose living ids mean the same model at OpenRouter; DeepSeek and Mistral move old ids to newer models.
 OPENROUTER_VENDORS = {"anthropic": "anthropic", "google": "google", "openai": "openai", "x-ai": "xai"}
 
 # What our adapters could not use or nobody should: fine-tuned bases, chat that insists on audio, live sessions,
