@@ -27,8 +27,14 @@ class InvalidDataError(AgentMagicError, ValueError):
     """
 
     def __init__(self, message: str, path: str = "") -> None:
+        self.message = message
         self.path = path
         super().__init__(f"{path}: {message}" if path else message)
+
+    def inside(self, place: str) -> InvalidDataError:
+        """The same fault, seen from the data that holds `place`."""
+        joint = "." if self.path and not self.path.startswith("[") else ""
+        return InvalidDataError(self.message, f"{place}{joint}{self.path}")
 
 
 class UnknownModelError(AgentMagicError, LookupError):
@@ -45,6 +51,14 @@ class ToolDefinitionError(AgentMagicError, TypeError):
 
 class ToolValidationError(AgentMagicError, ValueError):
     """The arguments of a tool call do not fit the tool; the message lists every problem."""
+
+
+class ToolTimeoutError(AgentMagicError, TimeoutError):
+    """A tool did not finish in its time."""
+
+
+class ToolExecutionError(AgentMagicError, RuntimeError):
+    """A tool could not be started, or ended in a way that is no ordinary exception, such as `sys.exit`."""
 
 
 class AgentBusyError(AgentMagicError, RuntimeError):

@@ -15,9 +15,15 @@ from .secret import Secret
 API_ALIASES = {"openai": "openai-chat", "": "openai-chat"}
 
 
-def exact(number: float | str | Decimal) -> Decimal:
+def exact(number: float | str | Decimal, name: str = "") -> Decimal:
     """`number` as the decimal that its shortest text names, so that 0.1 is exactly one tenth."""
-    return number if isinstance(number, Decimal) else Decimal(str(number))
+    try:
+        amount = number if isinstance(number, Decimal) else Decimal(str(number))
+    except ArithmeticError:
+        raise InvalidDataError(f"must be an amount in USD, not {number!r}", name) from None
+    if not amount.is_finite() or amount < 0:
+        raise InvalidDataError(f"must be an amount in USD, not {number!r}", name)
+    return amount
 
 
 @dataclass(frozen=True)
@@ -31,14 +37,7 @@ class ModelCost:
 
     def __post_init__(self) -> None:
         for name in ("input", "output", "cache_read", "cache_write"):
-            value = getattr(self, name)
-            try:
-                price = exact(value)
-            except (ArithmeticError, ValueError, TypeError):
-                raise InvalidDataError(f"must be a price in USD per million tokens, not {value!r}", name) from None
-            if not price.is_finite() or price < 0:
-                raise InvalidDataError(f"must be a price in USD per million tokens, not {value!r}", name)
-            object.__setattr__(self, name, price)
+            object.__setattr__(self, name, exact(getattr(self, name), name))
 
 
 @dataclass(frozen=True)

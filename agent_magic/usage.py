@@ -24,7 +24,7 @@ class UsageCost:
 
     def __post_init__(self) -> None:
         for name in ("input", "output", "cache_read", "cache_write"):
-            object.__setattr__(self, name, exact(getattr(self, name)))
+            object.__setattr__(self, name, exact(getattr(self, name), name))
         object.__setattr__(self, "total", self.input + self.output + self.cache_read + self.cache_write)
 
     def __add__(self, other: UsageCost) -> UsageCost:
