@@ -1,0 +1,136 @@
+"""Catches what a function prints, displays and plots on one thread, so that it can go into the card of its call.
+
+Standard streams and the display publisher belong to the whole process, so what other threads write meanwhile is passed
+on to where it was going.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+from IPython.core.displaypub import DisplayPublisher
+
+Bundle = dict[str, Any]
+
+
+class Captured:
+    """What was caught, in order: mimebundles; text that was printed is one of `text/plain` until something is displayed.
+
+    `on_change()` is called after each addition.
+    """
+
+    def __init__(self, on_change: Callable[[], object] = lambda: None) -> None:
+        self._entries: list[Bundle | list[str]] = []
+        self._displays: dict[str, int] = {}
+        self._on_change = on_change
+
+    @property
+    def bundles(self) -> list[Bundle]:
+        return [{"text/plain": "".join(each)} if isinstance(each, list) else each for each in self._entries if each]
+
+    def write(self, text: str) -> None:
+        if self._entries and isinstance(self._entries[-1], list):
+            self._entries[-1].append(text)
+        else:
+            self._entries.append([text])
+        self._on_change()
+
+    def display(self, data: Bundle, display_id: str | None = None, update: bool = False) -> None:
+        """Add an output, or replace the earlier one of that `display_id`."""
+        place = self._displays.get(display_id) if display_id is not None else None
+        if update and place is not None:
+            self._entries[place] = dict(data)
+        else:
+            if display_id is not None:
+                self._displays[display_id] = len(self._entries)
+            self._entries.append(dict(data))
+        self._on_change()
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self._displays.clear()
+
+
+class _Stream(io.TextIOBase):
+    def __init__(self, captured: Captured, original: TextIO) -> None:
+        self._captured = captured
+        self._original = original
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        if threading.get_ident() != self._thread:
+            return self._original.write(text)
+        self._captured.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if threading.get_ident() != self._thread:
+            self._original.flush()
+
+    def writable(self) -> bool:
+        return True
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+
+class _Publisher(DisplayPublisher):  # type: ignore[misc]
+    def __init__(self, captured: Captured, original: Any) -> None:
+        super().__init__()
+        self._captured = captured
+        self._original = original
+        self._thread = threading.get_ident()
+
+    def publish(self, data: Bundle, metadata: Bundle | None = None, *args: Any, **more: Any) -> None:
+        if threading.get_ident() != self._thread:
+            self._original.publish(data, metadata, *args, **more)
+            return
+        display_id = (more.get("transient") or {}).get("display_id")
+        self._captured.display(data, display_id, bool(more.get("update")))
+
+    def clear_output(self, wait: bool = False) -> None:
+        if threading.get_ident() != self._thread:
+            self._original.clear_output(wait)
+        else:
+            self._captured.clear()
+
+
+@contextlib.contextmanager
+def capture(shell: Any, captured: Captured) -> Iterator[None]:
+    """Let everything that this thread prints, displays and plots meanwhile go to `captured`."""
+    streams, publisher = (sys.stdout, sys.stderr), shell.display_pub
+    sys.stdout, sys.stderr = _Stream(captured, streams[0]), _Stream(captured, streams[1])
+    shell.display_pub = _Publisher(captured, publisher)
+    figures_before = set(_inline_figures())
+    try:
+        yield
+    finally:
+        try:
+            _display_figures(shell, figures_before)
+        finally:
+            sys.stdout, sys.stderr = streams
+            shell.display_pub = publisher
+
+
+def _inline_figures() -> dict[int, Any]:
+    """Open figures by number where IPython shows figures in the page; elsewhere they have windows of their own."""
+    matplotlib, helpers = sys.modules.get("matplotlib"), sys.modules.get("matplotlib._pylab_helpers")
+    if matplotlib is None or helpers is None or "inline" not in str(matplotlib.get_backend()):
+        return {}
+    return {manager.num: manager for manager in helpers.Gcf.get_all_fig_managers()}
+
+
+def _display_figures(shell: Any, before: set[int]) -> None:
+    """Show the figures that were opened since, and close them, as IPython does at the end of a cell."""
+    for number, manager in _inline_figures().items():
+        if number not in before:
+            data, metadata = shell.display_formatter.format(manager.canvas.figure)
+            if data:
+                shell.display_pub.publish(data, metadata)
+            sys.modules["matplotlib._pylab_helpers"].Gcf.destroy(manager)
