@@ -1,0 +1,145 @@
+"""A history made fit for one model: nothing dangling, nothing empty, nothing that only another model understands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ..config import StopReason
+from ..errors import InvalidDataError
+from ..messages import (
+    AssistantMessage,
+    Content,
+    Context,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from ..models import Model
+
+NO_RESULT = "No result provided"
+_SAME, _OTHER = "_prepared_for_its_model", "_prepared_for_others"
+
+
+def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
+    """`messages` as they may be sent to `model`.
+
+    Every call is followed by its result, a made-up error result if need be, and no result stands without its call.
+    Of answers that broke off only the text is kept. What is opaque (`fidelity`, reasoning) goes back to the model
+    that made it and to no other. Lone surrogates become U+FFFD. The cleaned form of a message is kept with it.
+    """
+    prepared: list[Message] = []
+    key = model.key
+    waiting: dict[str, str] = {}
+    for position, original in enumerate(messages):
+        message = _prepared(original, key, position)
+        if isinstance(message, ToolResultMessage):
+            if waiting.pop(message.tool_call_id, None) is not None:
+                prepared.append(message)
+            continue
+        if waiting:
+            prepared += _made_up(waiting)
+            waiting = {}
+        if not message.content and not isinstance(message, UserMessage):
+            continue
+        prepared.append(message)
+        if isinstance(message, AssistantMessage):
+            waiting = {block.id: block.name for block in message.content if isinstance(block, ToolCall)}
+    return prepared + _made_up(waiting)
+
+
+def clean_text(text: str) -> str:
+    """`text` as valid Unicode: halves of a character that stand together are joined, others become U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def clean_value(value: Any) -> Any:
+    """A JSON value with every text in it made valid Unicode."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_value(key): clean_value(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean_value(each) for each in value]
+    return value
+
+
+def _made_up(waiting: dict[str, str]) -> list[Message]:
+    return [ToolResultMessage(call_id, name, NO_RESULT, is_error=True) for call_id, name in waiting.items()]
+
+
+def _prepared(message: Message, key: tuple[str, str, str], position: int) -> Message:
+    same = isinstance(message, AssistantMessage) and message.model_key == key
+    slot = _SAME if same else _OTHER
+    try:
+        found: Message | None = message.__dict__.get(slot)
+    except AttributeError:
+        found = None
+    if found is None:
+        if not isinstance(message, (UserMessage, AssistantMessage, ToolResultMessage)):
+            raise InvalidDataError(
+                f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
+                f"messages[{position}]",
+            )
+        blocks = _blocks_of(message, same)
+        found = message if blocks == message.content else _with_content(message, blocks)
+        message.__dict__[slot] = found
+    return found
+
+
+def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:
+    blocks: Iterable[Content] = message.content
+    if isinstance(message, AssistantMessage) and message.stop_reason in (StopReason.ERROR, StopReason.ABORTED):
+        blocks = [block for block in blocks if isinstance(block, TextContent)]
+        same = False
+    return tuple(cleaned for block in blocks if (cleaned := _cleaned(block, same)) is not None)
+
+
+def _cleaned(block: Content, same: bool) -> Content | None:
+    """The block as it may be sent, or None when it may not."""
+    fidelity = getattr(block, "fidelity", None) if same else None
+    if isinstance(block, TextContent):
+        text = clean_text(block.text)
+        return TextContent(text, fidelity) if text.strip() or fidelity else None
+    if isinstance(block, ThinkingContent):
+        return replace(block, text=clean_text(block.text)) if same else None
+    if isinstance(block, ToolCall):
+        return ToolCall(block.id, clean_text(block.name), clean_value(block.arguments), block.arguments_error, fidelity)
+    return replace(block, fidelity=fidelity) if getattr(block, "fidelity", None) is not fidelity else block  # type: ignore[call-arg]
+
+
+def _with_content(message: Message, blocks: tuple[Content, ...]) -> Message:
+    """The same message around other blocks."""
+    if isinstance(message, UserMessage):
+        return UserMessage(blocks, message.timestamp)
+    if isinstance(message, AssistantMessage):
+        return AssistantMessage(
+            blocks,
+            message.api,
+            message.provider,
+            message.model,
+            message.usage,
+            message.stop_reason,
+            message.error_message,
+            message.timestamp,
+        )
+    return ToolResultMessage(
+        message.tool_call_id,
+        message.tool_name,
+        blocks,
+        message.details,
+        message.usage,
+        message.added_tool_names,
+        message.is_error,
+        message.timestamp,
+    )

@@ -1,0 +1,310 @@
+"""Sends a request and gives the data of the answer as it comes. The one module that imports httpx, when first used.
+
+`use_transport` puts something else in the place of the network, and `observe` shows all traffic with the keys
+blanked. Redirects are never followed, so that a key goes nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..config import RequestConfig
+from ..errors import AuthenticationError, BadRequestError, ProviderError
+from ..models import Model
+from ..secret import Secret
+from .keys import host_of
+from .provider_errors import connection_error, http_error, interrupted, where
+from .sse import SSEDecoder
+from .transport import BLANKED, HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
+
+if TYPE_CHECKING:
+    import httpx
+
+_CONNECT_TIMEOUT = 20.0
+_KEPT_ALIVE = 60.0
+_LONGEST_ERROR_BODY = 100_000
+# How long to wait for the end of the body after the end marker, so that the connection can be used again.
+_DRAIN = 0.25
+
+_transport: Transport | None = None
+_listeners: list[Callable[[HTTPEvent], object]] = []
+
+
+def use_transport(transport: Transport | None) -> Callable[[], None]:
+    """Send every request by `transport`, None being the network. Returns a function that takes this back."""
+    global _transport
+    before, _transport = _transport, transport
+
+    def restore() -> None:
+        global _transport
+        _transport = before
+
+    return restore
+
+
+def observe(listener: Callable[[HTTPEvent], object]) -> Callable[[], None]:
+    """Call `listener(event)` for everything that is sent and received. Returns a function that ends this."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener) if listener in _listeners else None
+
+
+async def post(
+    model: Model, url: str, headers: Mapping[str, str | Secret], body: bytes, config: RequestConfig
+) -> AsyncIterator[list[bytes]]:
+    """Send a JSON `body` and give the data payloads of each network read; a plain JSON answer is one payload.
+
+    Names of `headers` are in small letters, and values that are keys must be `Secret`. Raises one of the kinds of
+    `ProviderError`: for any status but 2xx, when no answer comes, and when the answer breaks off.
+    Closing the generator, or cancelling its task, closes the connection at once.
+    """
+    merged: dict[str, str | Secret] = {
+        "content-type": "application/json",
+        "accept": "text/event-stream, application/json",
+        "accept-encoding": "identity",
+        **headers,
+        **{name.lower(): value for name, value in model.headers.items()},
+    }
+    request = HTTPRequest(model, url, merged, body, config.timeout)
+    # An error is raised outside the except clause, so that it drags no library's exception along as its context.
+    failure: ProviderError
+    try:
+        async with aclosing(_exchange(request)) as payloads:
+            async for each in payloads:
+                yield each
+            return
+    except ProviderError as error:
+        failure = _without_keys(error, request)
+    _show("error", request, error=str(failure))
+    raise failure
+
+
+async def _exchange(request: HTTPRequest) -> AsyncGenerator[list[bytes], None]:
+    _show("request", request, headers=request.shown_headers(), data=request.body)
+    decoder = SSEDecoder()
+    answered = False
+    silence = SilenceWatch(request.timeout)
+    try:
+        with silence:
+            async with (_transport or _send)(request) as response:
+                answered = True
+                silence.heard()
+                _show("response", request, response.status, response.headers)
+                if not 200 <= response.status < 300:
+                    raise await _refusal(request, response)
+                async for data in response.body:
+                    silence.heard()
+                    if decoder.done:
+                        continue
+                    if _listeners:
+                        _show("data", request, data=data)
+                    payloads = decoder.feed(data)
+                    if payloads:
+                        yield payloads
+                    if decoder.done:
+                        silence.shorten(_DRAIN)
+    except ProviderError:
+        # Once the end marker is here, a connection that breaks off loses nothing.
+        if not decoder.done:
+            raise
+    except asyncio.CancelledError:
+        if not silence.expired:
+            raise
+        silence.forgive()
+    if silence.expired and not decoder.done:
+        raise _too_silent(request, answered)
+    rest = decoder.finish()
+    if decoder.raw and rest and rest[0].startswith(b"<"):
+        raise _web_page(request, rest[0])
+    if rest:
+        yield rest
+    _show("end", request)
+
+
+def _too_silent(request: HTTPRequest, answered: bool) -> ProviderError:
+    what = f"The server was silent for {request.timeout:g} seconds."
+    make = interrupted if answered else connection_error
+    return make(request.model, request.url, what)
+
+
+async def _refusal(request: HTTPRequest, response: HTTPResponse) -> ProviderError:
+    pieces: list[bytes] = []
+    try:
+        async for data in response.body:
+            pieces.append(data)
+            if sum(map(len, pieces)) > _LONGEST_ERROR_BODY:
+                break
+    except ProviderError:
+        pass  # What came of the explanation has to do.
+    body = b"".join(pieces)
+    _show("data", request, data=body)
+    return http_error(request.model, request.url, response.status, response.headers, body)
+
+
+def _web_page(request: HTTPRequest, page: bytes) -> ProviderError:
+    said = http_error(request.model, request.url, 404, {}, page)
+    return BadRequestError(f"A web page came instead of an answer. {said}")
+
+
+def _show(
+    kind: str,
+    request: HTTPRequest,
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
+    data: bytes = b"",
+    error: str = "",
+) -> None:
+    for listener in tuple(_listeners):
+        listener(HTTPEvent(kind, request.url, headers or {}, status, data, error))
+
+
+def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
+    """The same error; where the server's words repeat a key, without it."""
+    words = str(error)
+    for secret in request.secrets():
+        words = words.replace(secret, BLANKED)
+    return type(error)(words, status=error.status, retryable=error.retryable, retry_after=error.retry_after)
+
+
+# httpx --------------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def _send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+    failure: ProviderError
+    try:
+        client = await _client_for(request.url)
+        headers = {name: _revealed(value) for name, value in request.headers.items()}
+        sent = client.build_request("POST", request.url, content=request.body, headers=headers)
+        response = await client.send(sent, stream=True, follow_redirects=False)
+    except Exception as error:  # Whatever it is, it must not leave as an exception of httpx.
+        failure = _connecting_failed(request, error)
+    else:
+        try:
+            yield HTTPResponse(response.status_code, response.headers, _body(request, response))
+        finally:
+            await response.aclose()
+        return
+    raise failure
+
+
+def _revealed(value: str | Secret) -> str:
+    return value.reveal() if isinstance(value, Secret) else value
+
+
+async def _body(request: HTTPRequest, response: httpx.Response) -> AsyncIterator[bytes]:
+    encoded = response.headers.get("content-encoding", "identity") != "identity"
+    # `stream` is the body as the network gives it, without a re-chunking layer over it that costs as much again.
+    source: Any = response.aiter_bytes() if encoded else response.stream
+    failure: ProviderError
+    try:
+        async for data in source:
+            yield data
+        return
+    except Exception as error:
+        failure = _reading_failed(request, error)
+    raise failure
+
+
+def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
+    import httpx
+
+    place = where(request.model, request.url)
+    if isinstance(error, UnicodeError) or isinstance(error, httpx.LocalProtocolError):
+        return AuthenticationError(f"{place}: the key, or a header, holds a character that no header can hold.")
+    if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
+        return BadRequestError(f"{place}: base_url must be a URL that begins with https:// or http://.")
+    tls = _tls_error(error)
+    if tls is not None:
+        reason = getattr(tls, "verify_message", "") or getattr(tls, "reason", "") or "the handshake failed"
+        what = f"No encrypted connection could be made: {reason}. Behind a proxy, set SSL_CERT_FILE to its certificate."
+        return connection_error(request.model, request.url, what, retryable=False)
+    if isinstance(error, httpx.TimeoutException):
+        what = f"No connection within {_CONNECT_TIMEOUT:g} seconds."
+    elif isinstance(error, httpx.ProxyError):
+        what = "The proxy refused the connection."
+    elif isinstance(error, httpx.ConnectError):
+        what = "No connection could be made."
+    else:
+        what = "The connection was closed before any answer came."
+    return connection_error(request.model, request.url, what)
+
+
+def _reading_failed(request: HTTPRequest, error: Exception) -> ProviderError:
+    import httpx
+
+    if isinstance(error, ProviderError):
+        return error
+    if isinstance(error, httpx.DecodingError):
+        return interrupted(request.model, request.url, "The compressed answer is damaged.")
+    return interrupted(request.model, request.url, "The connection broke off in the middle of the answer.")
+
+
+def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+class _KeptClient:
+    """A client of one loop. Its keeper is an async generator, which the loop closes when it ends, as asyncio.run does."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.client = client
+        self.keeper = self._keep()
+
+    async def _keep(self) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            await self.client.aclose()
+
+
+_clients: dict[tuple[asyncio.AbstractEventLoop, str], _KeptClient] = {}
+
+
+async def _client_for(url: str) -> httpx.AsyncClient:
+    loop = asyncio.get_running_loop()
+    direct = host_of(url) in ("localhost", "127.0.0.1", "::1") and not url.startswith("https:")
+    place = (loop, "direct" if direct else "network")
+    kept = _clients.get(place)
+    if kept is None or kept.client.is_closed:
+        for gone in [each for each in _clients if each[0].is_closed()]:
+            del _clients[gone]
+        kept = _clients[place] = _KeptClient(_new_client(direct))
+        await anext(kept.keeper)
+    return kept.client
+
+
+def _new_client(direct: bool) -> httpx.AsyncClient:
+    """`direct` reaches this machine: no proxy, and a context that trusts nobody, since none is needed."""
+    import httpx
+
+    return httpx.AsyncClient(
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if direct else _ssl_context(),
+        trust_env=not direct,
+        follow_redirects=False,
+        timeout=httpx.Timeout(None, connect=_CONNECT_TIMEOUT),
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=_KEPT_ALIVE),
+    )
+
+
+@lru_cache(maxsize=1)
+def _ssl_context() -> ssl.SSLContext:
+    """One for the process, since making it takes 20 ms: httpx's authorities, the system's, and the user's own."""
+    import httpx
+
+    context = httpx.create_ssl_context()
+    context.load_default_certs()
+    for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        file = os.environ.get(variable, "")
+        if os.path.isfile(file):
+            context.load_verify_locations(file)
+    return context

@@ -1,0 +1,68 @@
+"""Which key goes with a request. A key from the environment goes to its vendor's own host only."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from ..errors import AuthenticationError, InvalidDataError
+from ..models import Model
+from ..secret import Secret
+from .vendors import VENDORS, Vendor, vendor_named
+
+# Keys given in this process, by the vendor's name or by host; they are never written anywhere.
+_logins: dict[str, Secret] = {}
+
+
+def login(provider_or_host: str, key: str | Secret | None) -> None:
+    """Keep a key in this process for a provider's own hosts, or for one host; None forgets it."""
+    vendor = vendor_named(provider_or_host)
+    if vendor is None and "." not in provider_or_host and provider_or_host != "localhost":
+        known = ", ".join(name for name, each in VENDORS.items() if each.key_variables)
+        raise InvalidDataError(f"{provider_or_host!r} is neither a host nor one of the providers {known}", "provider")
+    place = vendor.name if vendor else provider_or_host.lower()
+    secret = Secret.of(key)
+    if secret is None:
+        _logins.pop(place, None)
+    else:
+        _logins[place] = secret
+
+
+def host_of(url: str) -> str:
+    """The host that a URL names, in small letters; empty where it names none."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def vendor_of(url: str) -> Vendor | None:
+    """The vendor to whom `url` leads, encrypted."""
+    return next((vendor for vendor in VENDORS.values() if vendor.owns(url)), None)
+
+
+def key_for(model: Model, url: str) -> Secret | None:
+    """The key to send to `url`: the model's own, else one of `login`, else the vendor's environment variable.
+
+    None where a server needs no key. A vendor's own host without a key is an `AuthenticationError`, raised before
+    anything is sent.
+    """
+    vendor = vendor_of(url)
+    kept = model.secret or _logins.get(host_of(url)) or (_logins.get(vendor.name) if vendor else None)
+    if kept is not None or vendor is None:
+        return kept
+    variable = vendor.key_variable()
+    if variable is not None:
+        return Secret(os.environ[variable].strip())
+    raise AuthenticationError(
+        f"No key for {model.label} at {host_of(url)}. Set the environment variable {vendor.key_variables[0]}, "
+        "or give api_key= to the model."
+    )
+
+
+def key_advice(model: Model, url: str) -> str:
+    """What to do about a refused key, in one sentence."""
+    vendor = vendor_of(url)
+    if model.secret is not None or vendor is None:
+        return "Check the api_key= given with the model."
+    return f"Check the environment variable {vendor.key_variables[0]}, or give api_key= to the model."

@@ -1,0 +1,293 @@
+"""From what a server says about a failure to one of our errors, for every API alike.
+
+Servers agree neither on the status nor on the shape of the body, so both the codes and the words count.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import html
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ERROR_CLASSES, ProviderError, ServerConnectionError, StreamInterruptedError
+from ..models import Model
+from .keys import host_of, key_advice
+
+_LONGEST_WORDS = 600
+
+_OVERFLOW = re.compile(
+    r"context.?length.?exceeded|model_context_window_exceeded|context_window_exceeded|request_too_large|string_above_max_length"
+    r"|maximum context length|context length of only|(exceed\w*|larger than|greater than|longer than|beyond).{0,60}"
+    r"(context (length|window|size|limit)|available context|input length|prompt length|model token limit)"
+    r"|context (window|length|size|limit).{0,30}(exceed|overflow)|(prompt|input|request|messages?).{0,30} (is |are )?too (long|large)"
+    r"|input token count.{0,40}exceeds|maximum prompt length|reduce the length of|reduce your (message|prompt|input)"
+    r"|too large for model|input is too long|too many (input |prompt )?tokens|token limit exceeded|max_prompt_tokens"
+    r"|range of input length should be|configured context size|increasing the context size",
+    re.IGNORECASE | re.DOTALL,
+)
+_THROTTLED = re.compile(
+    r"rate.?limit|too many requests|throttl|please wait|slow down|(tokens|requests) per (min|day|hour)", re.IGNORECASE
+)
+_OUT_OF_QUOTA = re.compile(
+    r"quota|billing|credit|insufficient.{0,12}(balance|fund)|out of budget|usage limit|spend(ing)? limit|payment",
+    re.IGNORECASE,
+)
+_NEVER_PASSES = re.compile(
+    r"insufficient_quota|insufficient.{0,12}(balance|fund)|billing_hard_limit|credit balance|payment required",
+    re.IGNORECASE,
+)
+_AUTH = re.compile(
+    r"(invalid|incorrect|missing|expired|wrong|no).{0,12}(api|access|auth\w*|subscription).{0,4}(key|token)"
+    r"|api.?key.{0,20}(not valid|invalid|expired|missing|required|not found)|authentication|unauthori[sz]ed"
+    r"|permission.?(denied|error)|user not found",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(
+    r"content.?filter|content.?(management )?policy|responsibleai|safety system|data_inspection_failed|moderation",
+    re.IGNORECASE,
+)
+_OVERLOADED = re.compile(
+    r"overload|unavailable|internal|server.?(had an )?error|capacity|try again later|timed? ?out|bad gateway|disconnect",
+    re.IGNORECASE,
+)
+_BAD_REQUEST = re.compile(
+    r"invalid.?(request|argument|param|value|type|prompt)|bad.?request|not.?found|unsupported|does not (exist|support)"
+    r"|missing required|validation",
+    re.IGNORECASE,
+)
+_WAIT = re.compile(
+    r"(?:try again|retry|wait)\D{0,20}?((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)\b,?\s*)+)",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h)", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What a server said: `words` for people, `codes` all its code-like words, and the status it named, if any."""
+
+    words: str
+    codes: str = ""
+    status: int | None = None
+    retry_after: float | None = None
+
+    @property
+    def everything(self) -> str:
+        return f"{self.codes} {self.words}"
+
+
+def where(model: Model, url: str) -> str:
+    """The model and the host, as messages name them."""
+    return f"{model.label} at {host_of(url) or url}"
+
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def read_complaint(value: Any) -> Complaint:
+    """What an error means, be it a text, an object, a list of them, or nested ones."""
+    if isinstance(value, list):
+        value = next((each for each in value if isinstance(each, (dict, str))), "")
+    if isinstance(value, str):
+        return Complaint(_shortened(value))
+    if not isinstance(value, dict):
+        return Complaint("" if value is None else _shortened(str(value)))
+    inner = value.get("error")
+    if isinstance(inner, (dict, list)) and inner:
+        below = read_complaint(inner)
+        codes = f"{below.codes} {_codes_of(value)}"
+        return Complaint(below.words or _words_of(value), codes, below.status or _status_of(value), below.retry_after)
+    words = _words_of(value)
+    if isinstance(inner, str) and inner and inner != words:
+        words = f"{inner}: {words}" if words else inner
+    return Complaint(_shortened(words), _codes_of(value), _status_of(value), _delay_in_details(value))
+
+
+def _words_of(value: Mapping[str, Any]) -> str:
+    """The message for people. A gateway's own is often empty words, with the true ones under `metadata.raw`."""
+    found: list[str] = []
+    for name in ("message", "error_message", "msg", "detail", "details", "description", "title", "reason"):
+        each = value.get(name)
+        if isinstance(each, str) and each.strip():
+            found.append(each.strip())
+            break
+        if isinstance(each, (list, dict)) and each and name in ("message", "detail"):
+            found.append(read_complaint(each).words or json.dumps(each, ensure_ascii=False, default=str))
+            break
+    metadata = value.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    if isinstance(raw, str) and raw.strip() and raw.strip() not in found:
+        found.append(raw.strip())
+    return " ".join(found)
+
+
+def _codes_of(value: Mapping[str, Any]) -> str:
+    return " ".join(_plain_codes(value))
+
+
+def _plain_codes(value: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("code", "type", "status", "error_type", "reason", "param"):
+        each = value.get(name)
+        if isinstance(each, (str, int)) and not isinstance(each, bool):
+            yield str(each)
+    for name in ("metadata", "innererror"):
+        if isinstance(value.get(name), dict):
+            yield from _plain_codes(value[name])
+    details = value.get("details")
+    for each in details if isinstance(details, list) else ():
+        if isinstance(each, dict):
+            yield from _plain_codes(each)
+
+
+def _status_of(value: Mapping[str, Any]) -> int | None:
+    for name in ("code", "status", "status_code", "http_code"):
+        each = value.get(name)
+        if isinstance(each, str) and each.isascii() and each.isdigit() and len(each) == 3:
+            each = int(each)
+        if isinstance(each, int) and not isinstance(each, bool) and 400 <= each < 600:
+            return each
+    return None
+
+
+def _delay_in_details(value: Mapping[str, Any]) -> float | None:
+    details = value.get("details")
+    for each in details if isinstance(details, list) else ():
+        delay = each.get("retryDelay") if isinstance(each, dict) else None
+        if isinstance(delay, str):
+            return _span(delay)
+    return None
+
+
+def _shortened(text: str) -> str:
+    """`text`, or of a web page its title, kept to a length that can be shown."""
+    if re.match(r"\s*<(!doctype|html|head|body|\?xml)", text, re.IGNORECASE):
+        title = re.search(r"<title[^>]*>(.*?)</title", text, re.IGNORECASE | re.DOTALL)
+        text = title[1] if title else re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", text, flags=re.S | re.I)
+        text = html.unescape(text)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_WORDS else f"{text[:_LONGEST_WORDS]} …"
+
+
+def retry_after_of(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the headers ask for: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        if re.fullmatch(r"\d{1,12}(\.\d*)?", text):
+            return float(text) * unit
+        if text and name == "retry-after":
+            try:
+                date = email.utils.parsedate_to_datetime(text)
+                return max(0.0, date.timestamp() - time.time())
+            except (ValueError, TypeError, OverflowError):
+                continue
+    return None
+
+
+def _span(text: str) -> float | None:
+    parts = _SPAN.findall(text)
+    return sum(float(number) * _SECONDS[unit.lower()] for number, unit in parts) if parts else None
+
+
+# Judging ------------------------------------------------------------------------------------------------------------
+
+
+def kind_of(status: int | None, complaint: Complaint) -> str:
+    """Which kind of error it is. Status 429 is never an overflow, whatever the words."""
+    said = complaint.everything
+    throttled = _THROTTLED.search(said) is not None
+    if status == 429 or status == 402:
+        return "rate_limit"
+    if status == 413 or (_OVERFLOW.search(said) and not throttled):
+        return "context_overflow"
+    if status in (401, 403, 407):
+        return "content_filter" if _FILTERED.search(said) else "auth"
+    if status is None or status == 400:
+        if _AUTH.search(said):
+            return "auth"
+        if _FILTERED.search(complaint.codes if status is None else said):
+            return "content_filter"
+        if throttled or _NEVER_PASSES.search(said):
+            return "rate_limit"
+    if status is None:
+        return "server" if _OVERLOADED.search(said) or not _BAD_REQUEST.search(said) else "bad_request"
+    return "server" if status >= 500 or status in (408, 409, 425) else "bad_request"
+
+
+def _is_retryable(kind: str, complaint: Complaint, retry_after: float | None) -> bool:
+    if kind == "rate_limit":
+        if _NEVER_PASSES.search(complaint.everything):
+            return False
+        return retry_after is not None or not _OUT_OF_QUOTA.search(complaint.everything)
+    return kind in ("server", "connection", "stream_interrupted")
+
+
+def _advice(kind: str, status: int | None, error_retryable: bool, model: Model, url: str) -> str:
+    if kind == "rate_limit" and not error_retryable:
+        return "Add credit or raise the limit at the provider, or choose another model."
+    if status in (404, 405):
+        return "Check the name of the model and its base_url."
+    return {
+        "auth": key_advice(model, url),
+        "rate_limit": "Wait a little and send it again.",
+        "context_overflow": "Shorten the conversation or start a new one, or choose a model with a larger window.",
+        "bad_request": "Change the request as the message says.",
+        "content_filter": "Word the request differently.",
+        "server": "Send it again later, or choose another model.",
+    }.get(kind, "Send it again.")
+
+
+def http_error(model: Model, url: str, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+    """The error of an answer whose status says that it is none."""
+    text = body.decode("utf-8", "replace")
+    try:
+        complaint = read_complaint(json.loads(text))
+    except (ValueError, RecursionError):
+        complaint = Complaint(_shortened(text))
+    if 300 <= status < 400:
+        target = host_of(headers.get("location", "")) or "another address"
+        complaint = Complaint(f"The server redirects to {target}; redirects are not followed, so set base_url to it.")
+    retry_after = retry_after_of(headers)
+    error = _error(model, url, complaint, status, retry_after)
+    if headers.get("x-should-retry") in ("true", "false") and error.kind in ("server", "rate_limit"):
+        error.retryable = headers["x-should-retry"] == "true" and (error.retryable or error.kind == "server")
+    return error
+
+
+def stream_error(model: Model, url: str, value: Any) -> ProviderError:
+    """The error that a server reports inside an answer: the value of `error`, or the whole object without one."""
+    complaint = read_complaint(value)
+    return _error(model, url, complaint, complaint.status, None)
+
+
+def _error(
+    model: Model, url: str, complaint: Complaint, status: int | None, retry_after: float | None
+) -> ProviderError:
+    kind = kind_of(status, complaint)
+    if retry_after is None:
+        retry_after = complaint.retry_after
+    if retry_after is None and kind in ("rate_limit", "server"):
+        named = _WAIT.search(complaint.words)
+        retry_after = _span(named[1]) if named else None
+    retryable = _is_retryable(kind, complaint, retry_after)
+    with_status = f" (status {status})" if status is not None else ""
+    words = complaint.words or complaint.codes or "the server gave no reason"
+    ending = "" if words.endswith((".", "!", "?", "…")) else "."
+    message = f"{where(model, url)}{with_status}: {words}{ending} {_advice(kind, status, retryable, model, url)}"
+    return ERROR_CLASSES[kind](message, status=status, retryable=retryable, retry_after=retry_after)
+
+
+def connection_error(model: Model, url: str, what: str, retryable: bool = True) -> ProviderError:
+    """No answer came. `what` says why in plain words."""
+    advice = "Check that the server runs, that base_url is right, and your connection."
+    return ServerConnectionError(f"{where(model, url)}: {what} {advice}", retryable=retryable)
+
+
+def interrupted(model: Model, url: str, what: str) -> ProviderError:
+    """The answer began and then broke off."""
+    return StreamInterruptedError(f"{where(model, url)}: {what} Send the message again.", retryable=True)

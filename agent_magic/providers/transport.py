@@ -1,0 +1,122 @@
+"""What HTTP traffic is made of here, whichever library carries it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from ..models import Model
+from ..secret import Secret
+
+BLANKED = "…"
+# A loop that was blocked for long reads what has arrived meanwhile before its silence counts.
+_GRACE = 0.5
+
+
+@dataclass(frozen=True)
+class HTTPRequest:
+    """A request to send. Values of `headers` that must stay secret are `Secret`; `timeout` is seconds of silence."""
+
+    model: Model
+    url: str
+    headers: Mapping[str, str | Secret]
+    body: bytes
+    timeout: float | None
+
+    def shown_headers(self) -> dict[str, str]:
+        """The headers as they may be logged: keys, and whatever the user added, are blanked."""
+        own = {name.lower() for name in self.model.headers}
+        return {
+            name: value if isinstance(value, str) and name not in own else BLANKED
+            for name, value in self.headers.items()
+        }
+
+    def secrets(self) -> list[str]:
+        """Every text of this request that no message may hold."""
+        own = {name.lower() for name in self.model.headers}
+        secret = [
+            value.reveal() if isinstance(value, Secret) else value
+            for name, value in self.headers.items()
+            if isinstance(value, Secret) or name in own
+        ]
+        found = {part for value in secret for part in (value, value.rpartition(" ")[2]) if len(part) > 3}
+        return sorted(found, key=len, reverse=True)
+
+
+@dataclass(frozen=True)
+class HTTPResponse:
+    """An answer: its status, its headers in small letters, and its body as it comes, already decompressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: AsyncIterator[bytes]
+
+
+# Gives the response within an `async with`, whose end closes the connection unless the body was read to its end.
+# Raises `ProviderError` and nothing else when the way to the server fails.
+Transport = Callable[[HTTPRequest], "AbstractAsyncContextManager[HTTPResponse]"]
+
+
+@dataclass(frozen=True)
+class HTTPEvent:
+    """What `observe` shows: `kind` is `request`, `response`, `data`, `end` or `error`. Keys are blanked."""
+
+    kind: str
+    url: str
+    headers: Mapping[str, str]
+    status: int | None = None
+    data: bytes = b""
+    error: str = ""
+
+
+class SilenceWatch:
+    """Cancels the task that entered it after `limit` seconds without `heard()`; then `expired` is True."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.expired = False
+        self._limit = limit
+        self._in_grace = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> SilenceWatch:
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._heard = self._loop.time()
+        if self._limit is not None:
+            self._timer = self._loop.call_later(self._limit, self._check)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def heard(self) -> None:
+        self._heard = self._loop.time()
+        self._in_grace = False
+
+    def shorten(self, limit: float) -> None:
+        """Wait no longer than `limit` seconds from now on."""
+        self.__exit__()
+        self._limit = limit
+        self.heard()
+        self._timer = self._loop.call_later(limit, self._check)
+
+    def forgive(self) -> None:
+        """Take back the cancellation, so that the task can go on to report it."""
+        uncancel = getattr(self._task, "uncancel", None)
+        if uncancel is not None:
+            uncancel()
+
+    def _check(self) -> None:
+        assert self._limit is not None
+        left = self._limit - (self._loop.time() - self._heard)
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._check)
+        elif not self._in_grace:
+            self._in_grace = True
+            self._timer = self._loop.call_later(min(_GRACE, self._limit), self._check)
+        elif self._task is not None:
+            self.expired = True
+            self._task.cancel()
