@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from .errors import AbortedError
 
@@ -36,14 +37,15 @@ class AbortSignal:
         return self._reason
 
     def abort(self, reason: str = "Operation aborted") -> None:
-        """Abort. The first reason stays; later calls do nothing."""
+        """Abort. The first reason stays; later calls do nothing. All callbacks are called, even if one of them fails."""
         with self._lock:
             if self._aborted:
                 return
             self._aborted, self._reason = True, reason
             callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            callback()
+        with ExitStack() as stack:
+            for callback in reversed(callbacks):
+                stack.callback(callback)
 
     def throw_if_aborted(self) -> None:
         """Raise `AbortedError` if the signal was given."""

@@ -63,14 +63,19 @@ def items(value: Any, what: str) -> Sequence[Any]:
 
 
 def text(data: Mapping[str, Any], *keys: str) -> str:
-    value = first(data, *keys)
+    value = data.get(keys[0])
+    if value is None:
+        value = first(data, *keys)
     if not isinstance(value, str):
         raise wrong("a text", data, *keys)
     return value
 
 
 def optional_text(data: Mapping[str, Any], *keys: str) -> str | None:
-    return None if first(data, *keys) is None else text(data, *keys)
+    value = first(data, *keys)
+    if value is not None and not isinstance(value, str):
+        raise wrong("a text", data, *keys)
+    return value
 
 
 def flag(data: Mapping[str, Any], *keys: str, default: bool = False) -> bool:

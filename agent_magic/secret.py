@@ -35,5 +35,11 @@ class Secret:
     def __hash__(self) -> int:
         return hash(("Secret", self._text))
 
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memory: dict[int, object]) -> Secret:
+        return self
+
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("A secret cannot be pickled; give the key again where it is needed.")

@@ -1,0 +1,65 @@
+"""The public names: one table, one stub, one set of attributes; and an import that costs almost nothing."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import agent_magic as am
+
+PACKAGE = Path(am.__file__).parent
+TABLE = {name: module for module, names in am._EXPORTS.items() for name in names}
+
+
+def stubbed() -> dict[str, str]:
+    """Public names of the stub, by name, with the module they come from."""
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+    return {each.asname or each.name: node.module or "" for node in imports for each in node.names}
+
+
+def test_the_stub_says_what_the_table_says() -> None:
+    assert stubbed() == TABLE
+
+
+@pytest.mark.parametrize("name", sorted(TABLE))
+def test_every_name_of_the_table_is_there(name: str) -> None:
+    assert getattr(am, name) is getattr(import_module(f"agent_magic.{TABLE[name]}"), name)
+    assert name in dir(am)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'magic'"):
+        am.__getattr__("magic")
+
+
+MEASURE = """
+import sys, time
+start = time.perf_counter()
+import agent_magic
+print((time.perf_counter() - start) * 1000)
+print(*sys.modules)
+"""
+HEAVY = {
+    "IPython", "anywidget", "asyncio", "concurrent", "docstring_parser", "httpcore", "httpx", "inspect", "ipywidgets",
+    "json", "logging", "markdown_it", "pandas", "pydantic", "pydantic_core", "ssl", "traitlets",
+}  # fmt: skip
+
+
+def test_the_import_takes_at_most_40_ms_and_loads_nothing_heavy() -> None:
+    spent = []
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True, cwd="/")
+        milliseconds, loaded = done.stdout.splitlines()
+        spent.append(float(milliseconds))
+        bare = subprocess.run(
+            [sys.executable, "-c", "import sys, time; print(*sys.modules)"], capture_output=True, text=True, check=True
+        )
+        added = {name.split(".")[0] for name in set(loaded.split()) - set(bare.stdout.split())}
+        assert not added & HEAVY
+    assert min(spent) <= 40
