@@ -1,0 +1,60 @@
+"""Loading into IPython and unloading again. Whatever loading does is undone by the stack that it leaves behind."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from . import kernel as kernels
+from .await_cell import await_transformer
+from .kernel import NotebookKernel
+from .magics import AgentMagics, magic_function
+from .settings import AgentMagic
+
+
+class Extension(AgentMagics):
+    """The extension while it is loaded: what the cells call, and how to undo it."""
+
+    def __init__(self, kernel: NotebookKernel, undo: ExitStack) -> None:
+        super().__init__(kernel)
+        self.undo = undo
+
+
+def load(shell: Any) -> None:
+    """Add the magics to this shell. A second call does nothing."""
+    if isinstance(getattr(shell, "agent_magic", None), Extension):
+        return
+    with ExitStack() as stack:
+        settings = AgentMagic(parent=shell)
+        kernel = NotebookKernel(shell, settings)
+        extension = Extension(kernel, stack)
+        shell.agent_magic = extension
+        stack.callback(delattr, shell, "agent_magic")
+        kernels.enter(kernel)
+        stack.callback(kernels.leave, kernel)
+        shell.configurables.append(settings)
+        stack.callback(shell.configurables.remove, settings)
+        _add_magic(shell, extension, stack)
+        transformer = await_transformer(shell)
+        shell.input_transformers_cleanup.insert(0, transformer)
+        stack.callback(shell.input_transformers_cleanup.remove, transformer)
+        stack.callback(kernel.watch_definitions())
+        extension.undo = stack.pop_all()
+
+
+def unload(shell: Any) -> None:
+    """Undo what `load` did. Does nothing where the extension is not loaded."""
+    extension = getattr(shell, "agent_magic", None)
+    if isinstance(extension, Extension):
+        extension.undo.close()
+
+
+def _add_magic(shell: Any, extension: AgentMagics, stack: ExitStack) -> None:
+    function = magic_function(extension)
+    for kind in ("line", "cell"):
+        magics = shell.magics_manager.magics[kind]
+        if "agent" in magics:
+            stack.callback(magics.__setitem__, "agent", magics["agent"])
+        else:
+            stack.callback(magics.pop, "agent", None)
+        shell.register_magic_function(function, kind, "agent")

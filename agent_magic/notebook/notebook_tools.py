@@ -1,0 +1,36 @@
+"""Which tools the kernel's agent has: those the notebook defines, those bound to a name, less those switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..tools.tool import AgentTool
+
+
+class NotebookTools:
+    """The tools of a notebook. `off` holds the names that are switched off; `only`, unless None, those one cell wants."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._defined: dict[str, AgentTool] = {}
+        self.off: set[str] = set()
+        self.only: frozenset[str] | None = None
+
+    def define(self, tool: AgentTool) -> None:
+        """Take in a tool that was just made, if its function was defined in the notebook. A later one replaces it."""
+        function = getattr(tool, "function", tool.execute)
+        if getattr(function, "__module__", None) == self._namespace.get("__name__"):
+            self._defined[tool.name] = tool
+
+    def known(self, others: Mapping[str, AgentTool]) -> dict[str, AgentTool]:
+        """All tools by name: `others`, which were given to the agent, then those of the notebook."""
+        found = {**others, **self._defined}
+        # A copy, since other threads may bind names meanwhile.
+        for name, value in list(self._namespace.items()):
+            if isinstance(value, AgentTool) and not name.startswith("_"):
+                found[value.name] = value
+        return found
+
+    def allows(self, name: str) -> bool:
+        return name not in self.off if self.only is None else name in self.only

@@ -1,0 +1,40 @@
+"""The defaults of a kernel's agent, as traits: `%config AgentMagic.model = "..."`, or a line in an IPython config file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from traitlets import Float, Int, Unicode
+from traitlets.config import Configurable
+
+MODEL_VARIABLE = "AGENT_MAGIC_MODEL"
+CONFIG_FILE = "ipython_config.json"
+
+
+class AgentMagic(Configurable):  # type: ignore[misc]
+    """Defaults of `%%agent`; a flag of a cell goes before them."""
+
+    model = Unicode("demo", help="The model that answers, such as 'openai/gpt-5-mini'.").tag(config=True)
+    system_prompt = Unicode("", help="Added to the end of the built-in system prompt.").tag(config=True)
+    max_turns = Int(50, min=1, allow_none=True, help="The most requests of one cell; None: no limit.").tag(config=True)
+    thinking = Unicode("", help="How much the model reasons; empty: as the model likes.").tag(config=True)
+    max_tokens = Int(None, min=1, allow_none=True, help="The most tokens of one answer; None: no limit.").tag(
+        config=True
+    )
+    temperature = Float(None, min=0.0, allow_none=True, help="None: as the model likes.").tag(config=True)
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        # The environment is nearer to this process than a config file.
+        if chosen := os.environ.get(MODEL_VARIABLE):
+            self.model = chosen
+
+
+def save_model(shell: Any, model: str) -> str:
+    """Make `model` the default of this IPython profile; returns the path of the file that says so."""
+    from traitlets.config.manager import BaseJSONConfigManager
+
+    folder = shell.profile_dir.location
+    BaseJSONConfigManager(config_dir=folder).update(CONFIG_FILE.removesuffix(".json"), {"AgentMagic": {"model": model}})
+    return os.path.join(folder, CONFIG_FILE)

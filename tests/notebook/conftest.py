@@ -1,0 +1,32 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """IPython's own shell in this process, with a profile of its own and no history."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.ProfileDir.location = str(tmp_path_factory.mktemp("profile"))
+    shell = InteractiveShell.instance(config=config, ipython_dir=str(Path(config.ProfileDir.location).parent))
+    assert "/.ipython" not in shell.profile_dir.location
+    return shell
+
+
+@pytest.fixture
+def loaded(shell: Any) -> Iterator[Any]:
+    """The shell with the extension loaded, in an empty namespace."""
+    from agent_magic.notebook.extension import load, unload
+
+    before = set(shell.user_ns)
+    load(shell)
+    yield shell
+    unload(shell)
+    for name in set(shell.user_ns) - before:
+        del shell.user_ns[name]
