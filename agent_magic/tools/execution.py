@@ -11,7 +11,7 @@ import contextvars
 import functools
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
@@ -49,7 +49,7 @@ class PoolRunner:
 
     async def run(self, function: Callable[[], T], tool: AgentTool, context: ToolContext) -> T:
         variables = contextvars.copy_context()
-        return await _settled(_pool.submit(variables.run, _without_interrupt, function), tool)
+        return await _settled(_pool.submit(variables.run, function), tool)
 
 
 # What still runs ------------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _take_exception(task: asyncio.Future[Any]) -> None:
 async def _run(tool: AgentTool, arguments: dict[str, Any], call: _Call, runner: FunctionRunner) -> AgentToolResult:
     context = call.context
     if tool.executor is not None:
-        value = await _settled(tool.executor.submit(_run_elsewhere, tool.portable_call(arguments)), tool)
+        value = await _settled(tool.executor.submit(tool.portable_call(arguments)), tool)
     elif tool.is_async:
         value = await _on_loop(tool.execute(arguments, context), call)
     else:
@@ -216,16 +216,6 @@ def _call_function(tool: AgentTool, arguments: dict[str, Any], context: ToolCont
     if inspect.isawaitable(value) or inspect.isasyncgen(value):
         return value
     return to_result(value)
-
-
-def _run_elsewhere(call: Callable[[], Any]) -> Any:
-    """Run a call in another process or machine, which has no context."""
-    return _contained(functools.partial(_call_elsewhere, call))
-
-
-def _call_elsewhere(call: Callable[[], Any]) -> Any:
-    value = call()
-    return _last(value, ToolContext()) if inspect.isgenerator(value) else value
 
 
 def _last(generator: Generator[Any, Any, Any], context: ToolContext) -> Any:
@@ -254,7 +244,7 @@ async def _on_loop(value: Any, call: _Call) -> Any:
         call.on_loop = False
 
 
-async def _last_of_async(generator: AsyncGenerator[Any, None], context: ToolContext) -> Any:
+async def _last_of_async(generator: Any, context: ToolContext) -> Any:
     last: Any = None
     try:
         async for last in generator:
@@ -279,30 +269,30 @@ def _contained(function: Callable[[], T]) -> T:
         raise _unusual(error) from error
 
 
-def _without_interrupt(function: Callable[[], T]) -> T:
-    """Call `function`; a KeyboardInterrupt that it raises in a thread is no wish of the user."""
-    try:
-        return function()
-    except KeyboardInterrupt as error:
-        raise _unusual(error) from error
-
-
 def _unusual(error: BaseException) -> ToolExecutionError:
     return ToolExecutionError(f"The tool ended with {type(error).__name__}({error}).")
 
 
 async def _settled(future: Future[T], tool: AgentTool) -> T:
     """Wait for `future`. When cancelled, wait a little for work that has begun, and note what is left behind."""
-    waiting = asyncio.wrap_future(future)
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def wake(_: Future[T]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(ended.set_result, None)
+
+    future.add_done_callback(wake)
     try:
-        await asyncio.wait({waiting})
+        await asyncio.wait({ended})
     except asyncio.CancelledError:
         if not future.cancel():
-            await asyncio.wait({waiting}, timeout=GRACE)
+            await asyncio.wait({ended}, timeout=GRACE)
             if not future.done():
                 _leave_behind(tool, future)
-        if waiting.done():
-            _take_exception(waiting)
-        waiting.cancel()
         raise
-    return waiting.result()
+    try:
+        return _contained(future.result)
+    except KeyboardInterrupt as error:
+        # Raised in another thread, it is no wish of the user.
+        raise _unusual(error) from error

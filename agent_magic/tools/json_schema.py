@@ -132,16 +132,16 @@ class _Schema:
 
     def _typed(self, value: Any, schema: Mapping[str, Any], path: str) -> Fit:
         if "const" in schema and not _same(value, schema["const"]):
-            return value, [f"{path}: must be {_shown(schema['const'])}, not {_shown(value)}"]
+            return value, [f"{path}: must be {shown(schema['const'])}, not {shown(value)}"]
         kinds = schema.get("type") or []
         kinds = [kinds] if isinstance(kinds, str) else list(kinds)
         if kinds and not any(_IS[kind](value) for kind in kinds if kind in _IS):
             converted = next((fit for kind in kinds for fit in _converted(value, kind)), None)
             if converted is None:
-                return value, [f"{path}: must be of type {' or '.join(kinds)}, not {_shown(value)}"]
+                return value, [f"{path}: must be of type {' or '.join(kinds)}, not {shown(value)}"]
             value = converted
         if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
-            return value, [f"{path}: must be one of {', '.join(map(_shown, schema['enum']))}, not {_shown(value)}"]
+            return value, [f"{path}: must be one of {', '.join(map(shown, schema['enum']))}, not {shown(value)}"]
         return value, []
 
     def _resolved(self, schema: Any) -> Any:
@@ -163,7 +163,7 @@ class _Schema:
 
 def _limits(value: Any, schema: Mapping[str, Any], path: str) -> list[str]:
     return [
-        f"{path}: {words.format(schema[keyword])}, not {_shown(value)}"
+        f"{path}: {words.format(schema[keyword])}, not {shown(value)}"
         for keyword, kinds, holds, words in _LIMITS
         if keyword in schema
         and isinstance(value, kinds)
@@ -200,7 +200,7 @@ def _inside(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     try:
         return preview(json.dumps(value, ensure_ascii=False, default=repr))
     except (TypeError, ValueError, RecursionError):
