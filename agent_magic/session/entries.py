@@ -1,0 +1,279 @@
+"""The lines of a session file: a header, then entries, each of which names the entry it follows.
+
+The shape is version 3 of pi's session files. Versions 1 and 2 are read as they are and never rewritten. A move in the
+tree is kept as an empty `custom` entry that follows the place moved to, so that every reader finds the same branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timezone
+from functools import cached_property
+from typing import Any, ClassVar
+
+from .. import reading as read
+from ..errors import InvalidDataError
+from ..messages import BranchSummaryMessage, CompactionSummaryMessage, CustomMessage
+from ..stored import message_from_json, message_to_json
+
+VERSION = 3
+Json = dict[str, Any]
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line: `cwd` and `notebook` are paths, `parent_session` is the file this was forked from."""
+
+    id: str
+    timestamp: int
+    cwd: str = ""
+    notebook: str | None = None
+    parent_session: str | None = None
+    version: int = VERSION
+
+    def to_json(self) -> Json:
+        stored: Json = {
+            "type": "session",
+            "version": self.version,
+            "id": self.id,
+            "timestamp": iso(self.timestamp),
+            "cwd": self.cwd,
+            "notebook": self.notebook,
+            "parentSession": self.parent_session,
+        }
+        return {key: value for key, value in stored.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Header:
+        """Raises `InvalidDataError` when this is no header of a session."""
+        if not isinstance(data, Mapping) or data.get("type") != "session" or not isinstance(data.get("id"), str):
+            raise InvalidDataError("is not the first line of a session")
+        return cls(
+            data["id"],
+            read.timestamp(data, "timestamp"),
+            read.optional_text(data, "cwd") or "",
+            read.optional_text(data, "notebook"),
+            read.optional_text(data, "parentSession"),
+            read.optional_integer(data, "version") or 1,
+        )
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A node of the tree. `parent_id` is None at a root; `timestamp` is in Unix milliseconds."""
+
+    type: ClassVar[str] = ""
+
+    id: str
+    parent_id: str | None
+    timestamp: int
+
+
+@dataclass(frozen=True)
+class MessageEntry(Entry):
+    """A message of any kind, in its stored form; `message` is made of it when it is first asked for."""
+
+    type: ClassVar[str] = "message"
+
+    stored: Data = field(repr=False, compare=False)
+
+    @cached_property
+    def message(self) -> Any:
+        """Raises `InvalidDataError` when the stored form is not that of a message."""
+        return message_from_json(self.stored)
+
+    @property
+    def role(self) -> str:
+        return str(self.stored.get("role"))
+
+    @classmethod
+    def of(cls, id: str, parent_id: str | None, timestamp: int, message: Any) -> MessageEntry:
+        entry = cls(id, parent_id, timestamp, message_to_json(message))
+        entry.__dict__["message"] = message
+        return entry
+
+
+@dataclass(frozen=True)
+class CustomMessageEntry(Entry):
+    """A message of an extension that the model sees (kept as an entry of its own by pi)."""
+
+    type: ClassVar[str] = "custom_message"
+
+    custom_type: str
+    content: Any
+    display: bool = True
+    details: Any = None
+
+    @cached_property
+    def message(self) -> Any:
+        stored = {"customType": self.custom_type, "content": self.content, "display": self.display}
+        message = message_from_json({"role": "custom", "timestamp": self.timestamp, **stored})
+        return CustomMessage(self.custom_type, message.content, self.display, self.details, self.timestamp)
+
+
+@dataclass(frozen=True)
+class ModelChangeEntry(Entry):
+    type: ClassVar[str] = "model_change"
+
+    provider: str
+    model_id: str
+    api: str | None = None
+
+
+@dataclass(frozen=True)
+class ThinkingLevelChangeEntry(Entry):
+    type: ClassVar[str] = "thinking_level_change"
+
+    thinking_level: str
+
+
+@dataclass(frozen=True)
+class CompactionEntry(Entry):
+    """A summary that stands for all that comes before `first_kept_entry_id`.
+
+    `details` may hold `readFiles` and `modifiedFiles` (paths), `shortened` (entry id of a tool result to the number of
+    characters that the model still sees) and `usage` of the request that made the summary.
+    """
+
+    type: ClassVar[str] = "compaction"
+
+    summary: str
+    first_kept_entry_id: str
+    tokens_before: int = 0
+    details: Any = None
+
+    @property
+    def shortened(self) -> Mapping[str, int]:
+        found = self.details.get("shortened") if isinstance(self.details, Mapping) else None
+        return found if isinstance(found, Mapping) else {}
+
+    @cached_property
+    def message(self) -> CompactionSummaryMessage:
+        return CompactionSummaryMessage(self.summary, self.tokens_before, self.timestamp)
+
+
+@dataclass(frozen=True)
+class BranchSummaryEntry(Entry):
+    """A summary of a branch that was left; `from_id` is the entry where the branches part, or `root`."""
+
+    type: ClassVar[str] = "branch_summary"
+
+    from_id: str
+    summary: str
+    details: Any = None
+
+    @cached_property
+    def message(self) -> BranchSummaryMessage:
+        return BranchSummaryMessage(self.summary, self.from_id, self.timestamp)
+
+
+@dataclass(frozen=True)
+class CustomEntry(Entry):
+    """Data of an extension that no model sees."""
+
+    type: ClassVar[str] = "custom"
+
+    custom_type: str
+    data: Any = None
+
+
+@dataclass(frozen=True)
+class LabelEntry(Entry):
+    """A name for another entry; None takes it away, the last one counts."""
+
+    type: ClassVar[str] = "label"
+
+    target_id: str
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class SessionInfoEntry(Entry):
+    """The title of the session; the last one counts."""
+
+    type: ClassVar[str] = "session_info"
+
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class UnknownEntry(Entry):
+    """An entry of a kind we do not know; it keeps its place in the tree."""
+
+    stored: Data = field(repr=False, compare=False)
+
+
+_KINDS: dict[str, type[Entry]] = {
+    each.type: each
+    for each in (
+        CustomMessageEntry,
+        ModelChangeEntry,
+        ThinkingLevelChangeEntry,
+        CompactionEntry,
+        BranchSummaryEntry,
+        CustomEntry,
+        LabelEntry,
+        SessionInfoEntry,
+    )
+}
+_PLACE = ("id", "parent_id", "timestamp")
+
+
+def iso(timestamp: int) -> str:
+    """Unix milliseconds as an ISO text in UTC."""
+    moment = datetime.fromtimestamp(timestamp / 1000, timezone.utc)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.title() for word in rest)
+
+
+# Field and key of everything that an entry of a kind holds besides its place in the tree.
+_KEYS = {
+    kind: tuple((each.name, camel(each.name)) for each in fields(kind) if each.name not in _PLACE)
+    for kind in _KINDS.values()
+}
+
+
+def entry_to_json(entry: Entry) -> Json:
+    """An entry as a JSON object."""
+    if isinstance(entry, UnknownEntry):
+        return dict(entry.stored)
+    place: Json = {"type": entry.type, "id": entry.id, "parentId": entry.parent_id, "timestamp": iso(entry.timestamp)}
+    if isinstance(entry, MessageEntry):
+        return {**place, "message": entry.stored}
+    values = ((key, read.json_safe(getattr(entry, name))) for name, key in _KEYS[type(entry)])
+    return place | {key: value for key, value in values if value is not None}
+
+
+def numbered(position: int) -> str:
+    """The id of an entry that has none: its position in the file, where the header is 0 (version 1)."""
+    return f"{position:08x}"
+
+
+def entry_from_json(data: Any, id: str, parent_id: str | None) -> Entry:
+    """The entry of a JSON object; `id` and `parent_id` are for files of version 1, whose entries have none.
+
+    Raises `InvalidDataError` when it is no entry.
+    """
+    if not isinstance(data, Mapping):
+        raise InvalidDataError("is not an entry of a session")
+    if isinstance(data.get("id"), str):
+        id, parent_id = data["id"], read.optional_text(data, "parentId")
+    kind = data.get("type")
+    timestamp = read.timestamp(data, "timestamp")
+    if kind == "message" and isinstance(data.get("message"), Mapping):
+        return MessageEntry(id, parent_id, timestamp, data["message"])
+    if kind not in _KINDS:
+        return UnknownEntry(id, parent_id, timestamp, data)
+    values = {name: data[key] for name, key in _KEYS[_KINDS[kind]] if key in data}
+    if isinstance(data.get("firstKeptEntryIndex"), int):
+        values["first_kept_entry_id"] = numbered(data["firstKeptEntryIndex"])
+    try:
+        return _KINDS[kind](id, parent_id, timestamp, **values)
+    except TypeError:
+        return UnknownEntry(id, parent_id, timestamp, data)

@@ -1,0 +1,98 @@
+"""The tree of a session: every entry names the one it follows, and one of them is where the conversation stands."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..errors import SessionError
+from .entries import (
+    CustomMessageEntry,
+    Entry,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionInfoEntry,
+    ThinkingLevelChangeEntry,
+)
+
+
+class Tree:
+    """Entries by id, in the order in which they were added. `leaf_id` is the last entry, None in an empty tree."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[str, Entry] = {}
+        self.leaf_id: str | None = None
+        self.name: str | None = None
+        self.labels: dict[str, str] = {}
+        for entry in entries:
+            self.add(entry)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._entries
+
+    def __getitem__(self, entry_id: str) -> Entry:
+        try:
+            return self._entries[entry_id]
+        except KeyError:
+            raise SessionError(f"The session has no entry {entry_id!r}.") from None
+
+    def add(self, entry: Entry) -> None:
+        """Add an entry, which becomes the leaf."""
+        self._entries[entry.id] = entry
+        self.leaf_id = entry.id
+        if isinstance(entry, SessionInfoEntry):
+            self.name = entry.name
+        elif isinstance(entry, LabelEntry):
+            if entry.label:
+                self.labels[entry.target_id] = entry.label
+            else:
+                self.labels.pop(entry.target_id, None)
+
+    def new_id(self) -> str:
+        """Eight hexadecimal digits that no entry has."""
+        while (found := secrets.token_hex(4)) in self._entries:
+            pass
+        return found
+
+    def path(self, leaf_id: str | None = None) -> list[Entry]:
+        """The entries from the root to `leaf_id`, or to the leaf. A missing parent ends the path, as a root does."""
+        found: dict[str, Entry] = {}
+        entry = self._entries.get(leaf_id or self.leaf_id or "")
+        while entry is not None and entry.id not in found:
+            found[entry.id] = entry
+            entry = self._entries.get(entry.parent_id or "")
+        return list(reversed(found.values()))
+
+    def children(self, entry_id: str | None) -> list[Entry]:
+        """The entries that follow this one, or the roots for None."""
+        return [entry for entry in self if entry.parent_id == entry_id]
+
+
+def is_message(entry: Entry) -> bool:
+    """Whether this is a message as it was sent or received, not a summary."""
+    return isinstance(entry, (MessageEntry, CustomMessageEntry))
+
+
+def model_of(path: Iterable[Entry]) -> tuple[str, str] | None:
+    """Provider and id of the model last chosen or heard on a path."""
+    found: tuple[str, str] | None = None
+    for entry in path:
+        if isinstance(entry, ModelChangeEntry):
+            found = (entry.provider, entry.model_id)
+        elif isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.stored.get("model"):
+            found = (str(entry.stored.get("provider") or ""), str(entry.stored["model"]))
+    return found
+
+
+def thinking_level_of(path: Iterable[Entry]) -> str:
+    """The thinking level last chosen on a path; `off` at first."""
+    changes: list[Any] = [each.thinking_level for each in path if isinstance(each, ThinkingLevelChangeEntry)]
+    return str(changes[-1]) if changes else "off"
