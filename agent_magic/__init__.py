@@ -53,6 +53,8 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "RateLimitError",
         "ServerConnectionError",
         "ServerError",
+        "SessionError",
+        "SessionLockedError",
         "StreamInterruptedError",
         "ToolCallArgumentParseError",
         "ToolDefinitionError",
@@ -117,6 +119,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "agent.policy": ("ApprovalAnswer", "ApprovalRequest", "Approver", "Policy"),
     "agent.reply": ("Reply", "StopCause"),
     "agent.state": ("AgentState",),
+    "session.session": ("Session",),
     "notebook.kernel": ("get_agent",),
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names}

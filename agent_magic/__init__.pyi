@@ -65,6 +65,8 @@ from .errors import (
     RateLimitError as RateLimitError,
     ServerConnectionError as ServerConnectionError,
     ServerError as ServerError,
+    SessionError as SessionError,
+    SessionLockedError as SessionLockedError,
     StreamInterruptedError as StreamInterruptedError,
     ToolCallArgumentParseError as ToolCallArgumentParseError,
     ToolDefinitionError as ToolDefinitionError,
@@ -133,6 +135,9 @@ from .providers.request import (
 from .providers.scripted import (
     Delay as Delay,
     scripted as scripted,
+)
+from .session.session import (
+    Session as Session,
 )
 from .stored import (
     messages_from_json as messages_from_json,

@@ -69,6 +69,14 @@ class BudgetExceededError(AgentMagicError):
     """The next request would exceed the budget, so it was not sent."""
 
 
+class SessionError(AgentMagicError):
+    """A session cannot be found, read, written or changed in the way that was asked for."""
+
+
+class SessionLockedError(SessionError):
+    """Another process has the session open, so this one must not write to it."""
+
+
 class AbortedError(AgentMagicError):
     """The request was aborted. `partial` is what had been received, or None."""
 
