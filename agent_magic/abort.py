@@ -37,7 +37,7 @@ class AbortSignal:
         return self._reason
 
     def abort(self, reason: str = "Operation aborted") -> None:
-        """Abort. The first reason stays; later calls do nothing. All callbacks are called, even if one of them fails."""
+        """Abort. The first reason stays; later calls do nothing. A callback that fails does not keep others waiting."""
         with self._lock:
             if self._aborted:
                 return

@@ -1,0 +1,76 @@
+# Everything here makes its own environment on a machine that has only Python 3.10 or later and make.
+#
+#   make demo    run the quickstart in a real kernel and show what happens
+#   make lab     open the quickstart in JupyterLab
+#   make test    run all tests                        (one folder: make test ARGS=tests/tools)
+#   make check   lint, formatting, types, layers
+#   make soak    property tests with many more examples
+#   make bench   compare speed with plain httpx, and with other libraries named in PEERS (Python 3.11 or later)
+#   make clean   remove environments and build products
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+PEERS ?= raw_httpx,agent_magic_agent
+SCENARIOS ?= import,stream,paced,loop,parallel,parallel_async,args,long,tools,first
+REPEATS ?= 5
+
+ifeq ($(OS),Windows_NT)
+IN_VENV := $(VENV)/Scripts/python
+else
+IN_VENV := $(VENV)/bin/python
+endif
+NEEDS = $(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= $(1) else "$(2)")'
+PIP = $(IN_VENV) -m pip --disable-pip-version-check install --quiet
+
+.PHONY: demo lab test check soak bench clean
+
+demo: $(VENV)/ready
+	$(IN_VENV) scripts/demo.py
+
+lab: $(VENV)/lab build/lab/quickstart.ipynb
+	$(IN_VENV) -m jupyterlab build/lab/quickstart.ipynb $(ARGS)
+
+test: $(VENV)/ready
+	$(IN_VENV) -m pytest $(ARGS)
+
+check: $(VENV)/check
+	$(IN_VENV) -m ruff check
+	$(IN_VENV) -m ruff format --check
+	$(IN_VENV) -m mypy
+	$(IN_VENV) scripts/check_layers.py
+
+soak: $(VENV)/ready
+	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel" $(ARGS)
+
+bench:
+	@$(call NEEDS,(3$(comma) 11),make bench needs Python 3.11 or later; name one with PYTHON=...)
+	@mkdir -p build
+	$(PYTHON) tests/benchmarks/run.py --setup --venvs .venv-bench --out build/bench.json \
+		--peers $(PEERS) --scenarios $(SCENARIOS) --repeats $(REPEATS)
+
+clean:
+	rm -rf $(VENV) .venv-bench build dist
+
+# A stamp stands for what is installed; a change of pyproject.toml makes it stale.
+
+$(VENV)/ready: pyproject.toml
+	@$(call NEEDS,(3$(comma) 10),agent_magic needs Python 3.10 or later; name one with PYTHON=...)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade 'pip>=25.1'
+	$(PIP) --editable . --group test
+	@touch $@
+
+$(VENV)/check: $(VENV)/ready
+	$(PIP) --group check
+	@touch $@
+
+$(VENV)/lab: $(VENV)/ready
+	$(PIP) --editable '.[lab]'
+	@touch $@
+
+build/lab/quickstart.ipynb: notebooks/quickstart.ipynb
+	@mkdir -p build/lab
+	cp notebooks/quickstart.ipynb $@
+
+comma := ,
