@@ -6,7 +6,7 @@ No message ever holds a key.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from .messages import AssistantMessage
@@ -17,7 +17,12 @@ PREVIEW_END = 72
 
 
 class AgentMagicError(Exception):
-    """The root of every exception that this package raises on purpose."""
+    """The root of every exception that this package raises on purpose.
+
+    `reply` is the `Reply` of the run that ended with this error, None where there was no run.
+    """
+
+    reply: Any = None
 
 
 class InvalidDataError(AgentMagicError, ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import fields, replace
 
 from ..abort import AbortSignal
@@ -74,6 +74,16 @@ def without_unsupported(model: Model, config: RequestConfig) -> tuple[RequestCon
     return config.replace(**{name: defaults[name] for name in left_out}), left_out
 
 
+def refuse_unsupported(model: Model, config: RequestConfig) -> None:
+    """Raise `UnsupportedParameterError` if `config` asks for what the model's API does not offer."""
+    unsupported = adapter_for(model).unsupported(model, config)
+    if unsupported:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in unsupported.items())
+        raise UnsupportedParameterError(
+            f"{model.label} (API {model.api}) does not offer {', '.join(unsupported)}, so nothing was sent. {reasons}."
+        )
+
+
 class ResponseStream:
     """The answer of a model while it comes: an async iterator of lists of events, all that has arrived by then.
 
@@ -91,7 +101,7 @@ class ResponseStream:
         self.partial = PartialMessage(model)
         self._adapter = adapter_for(model)
         self._context, self._config = _merged(model, context, config or RequestConfig())
-        _refuse_unsupported(model, self._adapter.unsupported(model, self._config))
+        refuse_unsupported(model, self._config)
         self._signal = signal
         self._arrived: list[StreamEvent] = []
         self._news = asyncio.Event()
@@ -278,11 +288,3 @@ def _merged(model: Model, context: Context, config: RequestConfig) -> tuple[Cont
         tools = given
     messages = prepare_messages(context.messages, model)
     return Context(prompt, messages, tools), config.replace(system_prompt=None, tools=None)
-
-
-def _refuse_unsupported(model: Model, unsupported: Mapping[str, str]) -> None:
-    if unsupported:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in unsupported.items())
-        raise UnsupportedParameterError(
-            f"{model.label} (API {model.api}) does not offer {', '.join(unsupported)}, so nothing was sent. {reasons}."
-        )

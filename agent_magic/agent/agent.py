@@ -1,0 +1,446 @@
+"""The agent: a model, its tools, a history, and one run at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from decimal import Decimal
+from typing import Any
+
+from ..config import QueueMode, RequestConfig, StopReason, ThinkingLevel
+from ..errors import AgentBusyError, AgentMagicError
+from ..messages import AssistantMessage, Content, UserMessage, tools_by_name
+from ..models import Model
+from ..providers.request import refuse_unsupported
+from ..tools.execution import FunctionRunner, PoolRunner
+from ..tools.tool import AgentTool
+from ..usage import Usage
+from .background import run_blocking
+from .budget import Account
+from .loop import RequestSettings, Run
+from .loop_config import AgentLoopConfig, split_config
+from .policy import Approver
+from .queues import MessageQueue
+from .reply import Reply
+from .scope import Listener, RunScope
+from .state import AgentState
+from .stream import Channel, EventStream
+
+BUSY = (
+    "The agent is running. Wait for it (`await agent.wait_for_idle()`), stop it (`agent.abort()`), or hand it the "
+    "message with `agent.steer(...)` or `agent.follow_up(...)`."
+)
+# After these an answer is not finished, so that the model may go on from it.
+UNFINISHED = (StopReason.ERROR, StopReason.ABORTED, StopReason.LENGTH)
+
+
+class Agent:
+    """An LLM agent with its tools and its history.
+
+    `model` is a `Model` or an id such as `openai/gpt-5-mini`; `tools` a list or mapping of tools and plain functions.
+    Every field of `AgentLoopConfig` and `RequestConfig` may be given by name, here as a default and to `prompt`,
+    `run`, `stream` and `continue_` for one run. A default that the model does not take is left out with a note in the
+    `Reply`; given for one run it raises `UnsupportedParameterError`.
+
+    `approver` is asked where the policy says so; `function_runner` runs the blocking functions of tools; `tool_source`
+    gives further tools by name at the start of each turn.
+
+    >>> import agent_magic as am
+    >>> agent = am.Agent(am.scripted("Hello!"))
+    >>> agent.run("Hi").text
+    'Hello!'
+    """
+
+    def __init__(
+        self,
+        model: Model | str = "demo",
+        tools: Mapping[str, Any] | Iterable[Any] = (),
+        system_prompt: str = "",
+        *,
+        approver: Approver | None = None,
+        function_runner: FunctionRunner | None = None,
+        **config: Any,
+    ) -> None:
+        for_loop, for_request = split_config(config, "Agent", AGENT_NAMES)
+        self.loop_config = AgentLoopConfig(**for_loop)
+        self.config = RequestConfig(**for_request)
+        self.state = AgentState(resolved_model(model), system_prompt, self.config.thinking_level)
+        self.state.tools = named_tools(tools)
+        self.policy = self.loop_config.policy
+        self.approver = approver
+        self.function_runner: FunctionRunner = function_runner or PoolRunner()
+        self.tool_source: Callable[[], Mapping[str, AgentTool]] | None = None
+        self._steering = MessageQueue(self.loop_config.steering_mode)
+        self._follow_ups = MessageQueue(self.loop_config.follow_up_mode)
+        self._listeners: list[Listener] = []
+        self._account = Account()
+        self._active: ActiveRun | None = None
+        self._lock = threading.Lock()
+
+    # What it is made of -----------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        return self.state.model
+
+    @model.setter
+    def model(self, model: Model | str) -> None:
+        self.state.model = resolved_model(model)
+
+    @property
+    def system_prompt(self) -> str:
+        return self.state.system_prompt
+
+    @system_prompt.setter
+    def system_prompt(self, text: str) -> None:
+        self.state.system_prompt = text
+
+    @property
+    def thinking_level(self) -> ThinkingLevel | None:
+        return self.state.thinking_level
+
+    @thinking_level.setter
+    def thinking_level(self, level: str | None) -> None:
+        self.state.thinking_level = None if level is None else ThinkingLevel.of(level)
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """The tools by name. Assign a list or mapping of tools and functions; a run takes it up at its next turn."""
+        return self.state.tools
+
+    @tools.setter
+    def tools(self, tools: Mapping[str, Any] | Iterable[Any]) -> None:
+        self.state.tools = named_tools(tools)
+
+    @property
+    def messages(self) -> list[Any]:
+        """The history. Assigning copies; raises `AgentBusyError` during a run."""
+        return self.state.messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[Any]) -> None:
+        self._check_idle()
+        self.state.messages = messages
+
+    @property
+    def steering_mode(self) -> QueueMode:
+        return self._steering.mode
+
+    @steering_mode.setter
+    def steering_mode(self, mode: str) -> None:
+        self._steering.mode = QueueMode.of(mode)
+
+    @property
+    def follow_up_mode(self) -> QueueMode:
+        return self._follow_ups.mode
+
+    @follow_up_mode.setter
+    def follow_up_mode(self, mode: str) -> None:
+        self._follow_ups.mode = QueueMode.of(mode)
+
+    @property
+    def usage(self) -> Usage:
+        """What the servers reported for all runs since the start or the last `reset()`."""
+        return self._account.usage
+
+    @property
+    def cost(self) -> Decimal | None:
+        """US dollars of all runs since the start or the last `reset()`; None where a price or count is unknown."""
+        return None if self.usage.cost is None else self.usage.cost.total
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop of the current run, None when idle."""
+        active = self._active
+        return active.loop if active is not None else None
+
+    # Running ----------------------------------------------------------------------------------------------------------
+
+    async def prompt(self, message: Any, *, images: Iterable[Content] = (), **overrides: Any) -> Reply:
+        """Send a text, a message or several, and run until the model is done.
+
+        `images` go behind the text. `overrides` are fields of `AgentLoopConfig` and `RequestConfig`, or `model`, for
+        this run. Returns the `Reply`, also of a run that was aborted or that stopped at a limit. Raises the error that
+        ended the run, whose `reply` holds the `Reply`; `AgentBusyError` during a run.
+        """
+        active = await self._begin(lambda: as_messages(message, images), overrides)
+        return await active.reply()
+
+    async def continue_(self, **overrides: Any) -> Reply:
+        """Run on from the history as it is, or from queued messages where the last answer was finished.
+
+        Raises `AgentMagicError` before any event when there is nothing to go on from; else as `prompt`.
+        """
+        active = await self._begin(self._to_continue, overrides)
+        return await active.reply()
+
+    def stream(self, message: Any = None, *, images: Iterable[Content] = (), **overrides: Any) -> EventStream:
+        """The events of a run, which starts when the first is asked for; without a message it continues.
+
+        Leaving the loop early aborts the run. A run that ends with an error ends the loop without raising.
+        """
+        self._check_idle()
+        prompts = self._to_continue if message is None else lambda: as_messages(message, images)
+
+        async def start(channel: Channel) -> ActiveRun:
+            return await self._begin(prompts, overrides, channel)
+
+        return EventStream(start)
+
+    def run(self, message: Any = None, *, images: Iterable[Content] = (), **overrides: Any) -> Reply:
+        """`prompt`, blocking, whether an event loop runs in this thread or not; without a message `continue_`.
+
+        Raises as `prompt` does, and KeyboardInterrupt after it has stopped the run in good order.
+        """
+        self._check_idle()
+
+        async def work() -> Reply:
+            if message is None:
+                return await self.continue_(**overrides)
+            return await self.prompt(message, images=images, **overrides)
+
+        return run_blocking(work, self.abort)
+
+    def steer(self, message: Any) -> None:
+        """Queue a message for the next turn of the current or next run. Starts nothing; safe from any thread."""
+        for each in as_messages(message):
+            self._steering.put(each)
+
+    def follow_up(self, message: Any) -> None:
+        """Queue a message for when the run would end. Starts nothing; safe from any thread."""
+        for each in as_messages(message):
+            self._follow_ups.put(each)
+
+    @property
+    def queued_messages(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """What waits: steering messages and follow-ups, the oldest first."""
+        return self._steering.messages, self._follow_ups.messages
+
+    def clear_queues(self) -> None:
+        """Forget all queued messages."""
+        self._steering.clear()
+        self._follow_ups.clear()
+
+    def abort(self, reason: str = "Operation aborted") -> None:
+        """Stop the current run in good order; harmless when idle, safe from any thread."""
+        active = self._active
+        if active is not None:
+            active.run.scope.signal.abort(reason)
+
+    async def wait_for_idle(self) -> None:
+        """Return when no run is active and its listeners have seen the end."""
+        active = self._active
+        if active is not None and active.task is not None and asyncio.current_task() is active.task:
+            raise AgentBusyError("A listener or hook is part of the run and cannot wait for its end.")
+        while (active := self._active) is not None:
+            await active.ended()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener(event)`, plain or async, with every event from now on. Returns how to end it.
+
+        A listener is awaited before the run goes on, and never entered again before it has returned. What it raises
+        is logged and does not touch the run.
+        """
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def reset(self) -> None:
+        """Forget history, queues, error and usage; keep model, tools, system prompt and listeners.
+
+        Raises `AgentBusyError` during a run.
+        """
+        self._check_idle()
+        self.clear_queues()
+        state = self.state
+        state.messages = []
+        state.error_message = state.stop_cause = state.streaming_message = None
+        self._account = Account()
+
+    # Starting a run ---------------------------------------------------------------------------------------------------
+
+    def _check_idle(self) -> None:
+        active = self._active
+        if active is not None and not active.abandoned:
+            raise AgentBusyError(BUSY)
+
+    async def _begin(
+        self, prompts: Callable[[], list[Any]], overrides: Mapping[str, Any], channel: Channel | None = None
+    ) -> ActiveRun:
+        """Start a run in a task of its own, so that whatever happens to its caller it can end in good order."""
+        self._check_idle()
+        await self.wait_for_idle()
+        with self._lock:
+            self._check_idle()
+            run = self._new_run(overrides, channel)
+            messages = prompts()
+            active = self._active = ActiveRun(self, run, asyncio.get_running_loop())
+        active.start(messages)
+        return active
+
+    def _new_run(self, overrides: Mapping[str, Any], channel: Channel | None) -> Run:
+        given = dict(overrides)
+        model = resolved_model(given.pop("model", self.model))
+        for_loop, for_request = split_config(given, "prompt", ("model", "images"))
+        config = self.loop_config.replace(**for_loop)
+        defaults = self.config.replace(thinking_level=self.state.thinking_level)
+        account = Account()
+        budgets = [
+            (budget, kept)
+            for budget, kept in ((self.loop_config.budget, self._account), (for_loop.get("budget"), account))
+            if budget is not None
+        ]
+        for budget, _ in budgets:
+            budget.check_model(model)
+        scope = RunScope(
+            agent=self,
+            state=self.state,
+            config=config,
+            read_tools=self._read_tools,
+            listeners=self._listeners,
+            runner=self.function_runner,
+            policy=for_loop.get("policy", self.policy),
+            approver=self.approver,
+            channel=channel,
+        )
+        request = RequestSettings(model, defaults, for_request)
+        refuse_unsupported(model, RequestConfig(**for_request))
+        return Run(scope, request, self._steering, self._follow_ups, (self._account, account), budgets)
+
+    def _read_tools(self) -> Mapping[str, AgentTool]:
+        """The tools of a turn: the agent's own, made tools where they are plain functions, and those of the source."""
+        for name, tool in self.state.tools.items():
+            if not isinstance(tool, AgentTool):
+                self.state.tools[name] = as_tool(tool)
+        return self.state.tools | (dict(self.tool_source()) if self.tool_source is not None else {})
+
+    def _to_continue(self) -> list[Any]:
+        """The messages to continue with, none where the history itself asks for an answer."""
+        last = self.messages[-1] if self.messages else None
+        if last is not None and not (isinstance(last, AssistantMessage) and last.stop_reason not in UNFINISHED):
+            return []
+        queued = self._steering.take() or self._follow_ups.take()
+        if not queued:
+            what = "there are no messages yet" if last is None else "the last answer is finished"
+            raise AgentMagicError(f"There is nothing to continue: {what}. Send a message with prompt(...).")
+        return queued
+
+
+AGENT_NAMES = ("model", "tools", "system_prompt", "approver", "function_runner")
+
+
+class ActiveRun:
+    """A run and the task that it lives in, while it lasts."""
+
+    def __init__(self, agent: Agent, run: Run, loop: asyncio.AbstractEventLoop) -> None:
+        self.run = run
+        self.loop = loop
+        self.task: asyncio.Task[None] | None = None
+        self.abandoned = False
+        self._agent = agent
+        self._done: Future[None] = Future()
+
+    def start(self, prompts: list[Any]) -> None:
+        self.task = self.loop.create_task(self._work(prompts))
+
+    async def _work(self, prompts: list[Any]) -> None:
+        try:
+            await self.run.execute(prompts)
+        finally:
+            self.finish()
+            if self.run.scope.channel is not None:
+                self.run.scope.channel.close()
+
+    def finish(self) -> None:
+        """Make way for the next run."""
+        self._agent.state.is_streaming = False
+        self._agent._active = None
+        self._done.set_result(None)
+
+    def abandon(self) -> None:
+        """Abort, since whoever read the events has left; the agent counts as free."""
+        self.abandoned = True
+        self.run.scope.signal.abort("The reader of the events left.")
+
+    async def ended(self) -> None:
+        """Return at the end of the run, from whichever event loop; a cancellation of the caller is raised then."""
+        done = asyncio.wrap_future(self._done)
+        cancelled: asyncio.CancelledError | None = None
+        while not done.done():
+            try:
+                await asyncio.wait({done})
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
+    def raise_interrupt(self) -> None:
+        """Raise the interrupt that stopped the run, if one did."""
+        if self.run.scope.interrupt is not None:
+            raise self.run.scope.interrupt
+
+    async def reply(self) -> Reply:
+        """Wait for the end; cancelling the wait aborts the run and waits for that."""
+        done = asyncio.wrap_future(self._done)
+        try:
+            await asyncio.wait({done})
+        except asyncio.CancelledError:
+            self.run.scope.signal.abort()
+            await self.ended()
+            raise
+        self.raise_interrupt()
+        reply = self.outcome()
+        if self.run.error is not None:
+            self.run.error.reply = reply
+            raise self.run.error
+        return reply
+
+    def outcome(self) -> Reply:
+        run = self.run
+        return Reply(
+            tuple(run.scope.messages),
+            run.usage,
+            stop_cause=run.stop_cause,
+            notes=tuple(run.request.notes),
+        )
+
+
+def resolved_model(model: Model | str) -> Model:
+    if isinstance(model, Model):
+        return model
+    from ..providers.catalogue import get_model
+
+    return get_model(model)
+
+
+def as_tool(tool: Any) -> Any:
+    """`tool` itself, or the tool made of a plain function."""
+    if isinstance(tool, AgentTool) or not callable(tool):
+        return tool
+    from ..tools.function import tool as make_tool
+
+    return make_tool(tool)
+
+
+def named_tools(tools: Mapping[str, Any] | Iterable[Any]) -> Mapping[str, Any]:
+    given = tools.values() if isinstance(tools, Mapping) else tools
+    return tools_by_name([as_tool(tool) for tool in given]) or {}
+
+
+def as_messages(message: Any, images: Iterable[Content] = ()) -> list[Any]:
+    """What a prompt may be, as messages: a text with images, a message, or a list of these."""
+    pictures = list(images)
+    if isinstance(message, str):
+        return [UserMessage([message, *pictures] if message else pictures)]
+    several = list(message) if isinstance(message, (list, tuple)) else [message]
+    messages = [UserMessage(each) if isinstance(each, str) else each for each in several]
+    for each in messages:
+        if not hasattr(each, "role"):
+            raise AgentMagicError(f"A prompt is a text, a message or a list of these, not {type(each).__name__}.")
+    return [*messages, UserMessage(pictures)] if pictures else messages

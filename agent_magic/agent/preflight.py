@@ -1,0 +1,101 @@
+"""What happens before a tool runs: look-up, validation, `before_tool_call`, policy and approval, in this order."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from ..messages import ToolCall
+from ..tools.tool import AgentTool, AgentToolResult
+from ..tools.validation import validate_tool_arguments
+from .hooks import call_hook
+from .loop_config import Block
+from .policy import ApprovalAnswer, ApprovalRequest, hash_of_arguments
+from .scope import RunScope
+
+_numbers = count(1)
+
+
+class Refused(Exception):
+    """The call must not run; `result` says why. It never leaves the agent."""
+
+    def __init__(self, reason: str, terminate: bool | None = None) -> None:
+        self.result = AgentToolResult(reason, terminate=terminate, is_error=True)
+        super().__init__(reason)
+
+
+async def prepare(call: ToolCall, tools: Mapping[str, AgentTool], scope: RunScope) -> tuple[AgentTool, dict[str, Any]]:
+    """The tool that `call` names, and the arguments to run it with.
+
+    Raises `Refused`, `ToolValidationError`, whatever the hook or the approver raised, or `AbortedError`.
+    """
+    if call.arguments_error is not None:
+        raise Refused(
+            f"The arguments of this call could not be read, so it was not run: {call.arguments_error} "
+            "Call the tool again, with one JSON object as its arguments."
+        )
+    tool = tools.get(call.name)
+    if tool is None:
+        known = ", ".join(tools) or "none"
+        raise Refused(f"Tool {call.name} not found. The tools that exist: {known}.")
+    wanted = call.arguments
+    arguments = validated(tool, call, wanted)
+    if scope.config.before_tool_call is not None:
+        wanted = await _asked_hook(call, wanted, arguments, scope)
+        # Validated once more, so that nothing the hook did to its arguments gets past.
+        arguments = validated(tool, call, wanted)
+    if scope.policy is not None:
+        approved = await _asked_policy(call, tool, wanted, scope)
+        arguments = validated(tool, call, approved)
+    return tool, arguments
+
+
+def validated(tool: AgentTool, call: ToolCall, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `arguments` as the tool takes them; raises `ToolValidationError` with every problem."""
+    return validate_tool_arguments(tool, ToolCall(call.id, call.name, dict(arguments)))
+
+
+async def _asked_hook(
+    call: ToolCall, wanted: Mapping[str, Any], arguments: dict[str, Any], scope: RunScope
+) -> Mapping[str, Any]:
+    answer = await call_hook(scope.signal, scope.config.before_tool_call, call, arguments, scope.context())
+    if isinstance(answer, Block):
+        raise Refused(answer.reason, answer.terminate or None)
+    if answer is None:
+        return wanted
+    if isinstance(answer, Mapping):
+        return answer
+    raise TypeError(f"before_tool_call must return None, new arguments or a Block, not {type(answer).__name__}")
+
+
+async def _asked_policy(
+    call: ToolCall, tool: AgentTool, wanted: Mapping[str, Any], scope: RunScope
+) -> Mapping[str, Any]:
+    request = ApprovalRequest(
+        id=f"approval-{next(_numbers)}",
+        call=call,
+        arguments=copy.deepcopy(dict(wanted)),
+        arguments_hash=hash_of_arguments(wanted),
+        tool=tool,
+        reason=f"The tool {tool.name} ({tool.origin}) has the effect {tool.effect}.",
+    )
+    assert scope.policy is not None
+    decision = await call_hook(scope.signal, scope.policy.decide, request)
+    if decision == "allow":
+        return wanted
+    if decision != "ask":
+        raise Refused(f"The policy does not allow the tool {tool.name} ({tool.origin}, {tool.effect}).")
+    if scope.approver is None:
+        raise Refused(f"The tool {tool.name} needs an approval, and there is nobody to ask.")
+    answer: ApprovalAnswer = await call_hook(scope.signal, scope.approver.ask, request)
+    scope.signal.throw_if_aborted()
+    if answer.decision != "allow":
+        raise Refused(f"The user denied this call. {answer.reason}".rstrip())
+    approved = wanted if answer.arguments is None else copy.deepcopy(dict(answer.arguments))
+    if hash_of_arguments(approved) != answer.arguments_hash:
+        raise Refused("The approval was given for other arguments, so the call was not run.")
+    if answer.scope == "always":
+        scope.policy.allow_always(tool.name)
+    return approved
