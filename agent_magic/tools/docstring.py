@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 # A style is recognised by its marks before its parser is loaded: most docstrings have none, and guessing by trying
 # every parser takes twice the time.
@@ -34,11 +36,10 @@ def read_docstring(text: str | None) -> Documentation:
     style = next((name for name, mark in _MARKS.items() if mark.search(text)), None)
     if style is None:
         return Documentation(inspect.cleandoc(text))
-    from docstring_parser import ParseError, google, numpydoc, rest
+    from docstring_parser import ParseError
 
-    parser = {"numpydoc": numpydoc, "google": google, "rest": rest}[style]
     try:
-        parsed = parser.parse(text)
+        parsed = _parser(style)(text)
     except ParseError:
         return Documentation(inspect.cleandoc(text))
     returns = parsed.returns.description if parsed.returns else None
@@ -47,3 +48,15 @@ def read_docstring(text: str | None) -> Documentation:
         "\n\n".join(part for part in parts if part),
         {each.arg_name.lstrip("*"): each.description for each in parsed.params if each.description},
     )
+
+
+@functools.cache
+def _parser(style: str) -> Callable[[str], Any]:
+    """The parser of a style. The library would make a new one for every docstring."""
+    from docstring_parser.google import GoogleParser
+    from docstring_parser.numpydoc import NumpydocParser
+    from docstring_parser.rest import parse
+
+    if style == "rest":
+        return parse
+    return GoogleParser().parse if style == "google" else NumpydocParser().parse

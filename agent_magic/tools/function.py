@@ -195,10 +195,14 @@ def observe_definitions(listener: Callable[[FunctionTool[..., Any]], object]) ->
 
 def _announce(made: FunctionTool[..., Any]) -> None:
     for listener in tuple(_listeners):
-        try:
-            listener(made)
-        except Exception:
-            log.exception("A listener for new tools failed at %s.", made.name)
+        _tell(listener, made)
+
+
+def _tell(listener: Callable[[FunctionTool[..., Any]], object], made: FunctionTool[..., Any]) -> None:
+    try:
+        listener(made)
+    except Exception:
+        log.exception("A listener for new tools failed at %s.", made.name)
 
 
 # Calls ----------------------------------------------------------------------------------------------------------------
@@ -213,11 +217,11 @@ def _exhausted(call: Callable[[], Any]) -> Any:
     """The result of a generator in another process, from which there is no progress to report."""
     generator = call()
     last: Any = None
-    while True:
-        try:
+    try:
+        while True:
             last = next(generator)
-        except StopIteration as end:
-            return last if end.value is None else end.value
+    except StopIteration as end:
+        return last if end.value is None else end.value
 
 
 def _portable(made: FunctionTool[..., Any]) -> Callable[..., Any]:
@@ -260,7 +264,8 @@ def _name_of(function: Any) -> str:
 
 
 def _docstring_of(function: Any) -> str | None:
+    """The text as it was written; its indentation is taken off where it is read."""
     if inspect.isroutine(function) or inspect.isclass(function):
-        return inspect.getdoc(function)
+        return function.__doc__
     source = source_of(function)
-    return inspect.getdoc(source) or (None if isinstance(function, functools.partial) else type(function).__doc__)
+    return source.__doc__ or (None if isinstance(function, functools.partial) else type(function).__doc__)

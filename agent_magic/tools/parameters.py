@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import ToolDefinitionError
 from .docstring import Documentation
+from .plain import plain_schema
 from .tool import ToolContext
 
 REQUIRED = Kind.empty
@@ -109,7 +110,7 @@ def _parameter(each: inspect.Parameter, annotation: Any, documentation: Document
         else:
             supply = functools.partial(default.get_default, call_default_factory=True)
             default = default.get_default(call_default_factory=False)
-    elif default is None:
+    elif default is None and not (_is_union(annotation) and type(None) in annotation.__args__):
         annotation = typing.Optional[annotation]  # noqa: UP045
     description = _stated(annotation) or documentation.parameters.get(each.name, "")
     return Parameter(each.name, annotation, default, description, supply)
@@ -117,20 +118,19 @@ def _parameter(each: inspect.Parameter, annotation: Any, documentation: Document
 
 def _stated(annotation: Any) -> str:
     """What `Annotated` says: a text, `Doc("...")` or `Field(description="...")`."""
-    if typing.get_origin(annotation) is typing.Annotated:
-        for each in annotation.__metadata__:
-            text = each if isinstance(each, str) else getattr(each, "documentation", getattr(each, "description", None))
-            if isinstance(text, str):
-                return text
+    for each in getattr(annotation, "__metadata__", ()):
+        text = each if isinstance(each, str) else getattr(each, "documentation", getattr(each, "description", None))
+        if isinstance(text, str):
+            return text
     return ""
 
 
 def _is_context(annotation: Any) -> bool:
-    if annotation is ToolContext:
-        return True
-    return typing.get_origin(annotation) in (typing.Union, types.UnionType) and ToolContext in typing.get_args(
-        annotation
-    )
+    return annotation is ToolContext or (_is_union(annotation) and ToolContext in annotation.__args__)
+
+
+def _is_union(annotation: Any) -> bool:
+    return isinstance(annotation, types.UnionType) or getattr(annotation, "__origin__", None) is typing.Union
 
 
 def _is_unbound_method(function: Any, found: list[inspect.Parameter]) -> bool:
@@ -144,8 +144,10 @@ def _resolved(function: Callable[..., Any], name: str, found: list[inspect.Param
     """The annotations with every text in them evaluated; that of the return value is not looked at."""
     names = getattr(source_of(function), "__globals__", {})
     given = {each.name: each.annotation for each in found if each.annotation is not Kind.empty}
+    # A plain annotation holds no text, and evaluating it would take longer than all the rest.
+    others = {parameter: each for parameter, each in given.items() if plain_schema(each) is None}
     try:
-        return _evaluated(given, names)
+        return {**given, **_evaluated(others, names)} if others else given
     except Exception:
         return {parameter: _resolve_one(parameter, annotation, name, names) for parameter, annotation in given.items()}
 

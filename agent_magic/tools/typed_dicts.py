@@ -10,14 +10,15 @@ from typing import Any
 
 import typing_extensions
 
-_MARKS = (typing_extensions.Required, typing_extensions.NotRequired)
+_MARKS: tuple[Any, ...] = (typing_extensions.Required, typing_extensions.NotRequired)
 
 
 def readable(annotation: Any) -> Any:
     """`annotation` with every `typing.TypedDict` in it replaced by an equal one that pydantic reads."""
     if typing.is_typeddict(annotation) and type(annotation).__module__ == "typing":
         return _replaced(annotation)
-    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    origin = typing.get_origin(annotation)
+    parts = typing.get_args(annotation)
     if not parts or origin is typing.Literal:
         return annotation
     if origin is typing.Annotated:
@@ -25,7 +26,7 @@ def readable(annotation: Any) -> Any:
     replaced = tuple(part if isinstance(part, list) else readable(part) for part in parts)
     if replaced == parts:
         return annotation
-    generic: Any = typing.Union if origin is types.UnionType else origin
+    generic: Any = typing.Union if isinstance(annotation, types.UnionType) else origin
     return generic[replaced[0] if len(replaced) == 1 else replaced]
 
 
