@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..agent.policy import ApprovalAnswer, ApprovalRequest
 from ..errors import AbortedError
 from .main_thread import Interruption, main_thread_is_free, on_main
 from .wording import visible
+
+if TYPE_CHECKING:
+    from .kernel import NotebookKernel
 
 NOBODY = (
     "Nobody could be asked for approval here, so the call was denied. A policy that allows this tool would let it run."
@@ -17,17 +20,36 @@ NOBODY = (
 
 
 class InputApprover:
-    """The `Approver` of a kernel. `before()` is called before a question: what was streamed must stand above it.
+    """The `Approver` of a kernel. The question also stands in the record of the run, with what became of it."""
 
-    `stop()` aborts the run; it is called when the user interrupts the question.
-    """
-
-    def __init__(self, before: Callable[[], object], stop: Callable[[], object]) -> None:
-        self._before = before
-        self._stop = stop
+    def __init__(self, kernel: NotebookKernel) -> None:
+        self._kernel = kernel
 
     async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
-        self._before()
+        view = self._kernel.view
+        if view is None:
+            return await self._answer(request)
+        recorder, item = (
+            view.recorder,
+            view.recorder.add_item(
+                "approval", "pending", name=request.tool.name, reason=request.reason, arguments=dict(request.arguments)
+            ),
+        )
+        # What was streamed must stand above the question, and the loop may stand still until it is answered.
+        view.changed()
+        view.flush()
+        try:
+            answer = await self._answer(request)
+        except BaseException:
+            recorder.change_item(item, state="aborted")
+            raise
+        recorder.change_item(item, state="done" if answer.decision == "allow" else "denied")
+        if answer.decision != "allow":
+            recorder.mark_denied(request.call.id, answer.reason)
+        view.changed()
+        return answer
+
+    async def _answer(self, request: ApprovalRequest) -> ApprovalAnswer:
         if not main_thread_is_free():
             return request.deny(NOBODY)
         interruption = Interruption()
@@ -37,7 +59,8 @@ class InputApprover:
         asked = question(request)
         try:
             while True:
-                word, _, reason = interruption.guard(lambda: input(asked), None, AbortedError).strip().partition(" ")
+                said = interruption.guard(functools.partial(input, asked), None, AbortedError)
+                word, _, reason = said.strip().partition(" ")
                 if word.lower() in ("y", "yes"):
                     return request.allow()
                 if word.lower() in ("a", "always"):
@@ -46,7 +69,7 @@ class InputApprover:
                     return request.deny(reason.strip() or "The user said no.")
                 asked = "Please answer y, a or n: "
         except KeyboardInterrupt:
-            self._stop()
+            self._kernel.stop()
             raise AbortedError("Operation aborted") from None
         except (EOFError, RuntimeError):
             # StdinNotImplementedError, which IPython raises where no front end takes input, is a RuntimeError.

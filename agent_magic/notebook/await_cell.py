@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 # `%%agent?` is a request for help, and `%%agent_x` another magic.
@@ -47,9 +48,9 @@ def in_running_cell(shell: Any) -> bool:
     `await` cannot be added there. The stack tells it without any state that could go wrong.
     """
     running = type(shell).run_code.__code__
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code is running:
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False

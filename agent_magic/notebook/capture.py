@@ -10,7 +10,7 @@ import contextlib
 import io
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 from IPython.core.displaypub import DisplayPublisher
@@ -19,15 +19,11 @@ Bundle = dict[str, Any]
 
 
 class Captured:
-    """What was caught, in order: mimebundles; text that was printed is one of `text/plain` until something is displayed.
+    """What was caught, in order. Printed text is one bundle of `text/plain` until something is displayed."""
 
-    `on_change()` is called after each addition.
-    """
-
-    def __init__(self, on_change: Callable[[], object] = lambda: None) -> None:
+    def __init__(self) -> None:
         self._entries: list[Bundle | list[str]] = []
         self._displays: dict[str, int] = {}
-        self._on_change = on_change
 
     @property
     def bundles(self) -> list[Bundle]:
@@ -38,7 +34,6 @@ class Captured:
             self._entries[-1].append(text)
         else:
             self._entries.append([text])
-        self._on_change()
 
     def display(self, data: Bundle, display_id: str | None = None, update: bool = False) -> None:
         """Add an output, or replace the earlier one of that `display_id`."""
@@ -49,7 +44,6 @@ class Captured:
             if display_id is not None:
                 self._displays[display_id] = len(self._entries)
             self._entries.append(dict(data))
-        self._on_change()
 
     def clear(self) -> None:
         self._entries.clear()
@@ -76,13 +70,13 @@ class _Stream(io.TextIOBase):
         return True
 
     @property
-    def encoding(self) -> str:  # type: ignore[override]
+    def encoding(self) -> str:
         return "utf-8"
 
 
 class _Publisher(DisplayPublisher):  # type: ignore[misc]
     def __init__(self, captured: Captured, original: Any) -> None:
-        super().__init__()
+        DisplayPublisher.__init__(self)
         self._captured = captured
         self._original = original
         self._thread = threading.get_ident()

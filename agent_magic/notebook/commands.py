@@ -28,13 +28,13 @@ class Command:
     def __call__(self, kernel: NotebookKernel, words: Words) -> str:
         shown = self.run(kernel, words)
         if shown is None:
-            raise UsageError(
-                f"Usage: %agent {self.name} {self.usage}".rstrip()
-                + ". To send the line as a message: %agent -- "
-                + self.name
-                + " ..."
-            )
+            usage = f"%agent {self.name} {self.usage}".rstrip()
+            raise UsageError(f"Usage: {usage}. {_as_message(' '.join((self.name, *words)))}")
         return shown
+
+
+def _as_message(line: str) -> str:
+    return f"To send the line as a message: %agent -- {line}"
 
 
 def command_of(line: str) -> tuple[Command, Words] | None:
@@ -54,9 +54,7 @@ def command_of(line: str) -> tuple[Command, Words] | None:
     if len(words) <= 2:
         for name in COMMANDS:
             if name and one_edit_apart(words[0].lower(), name):
-                raise UsageError(
-                    f"There is no %agent {words[0]}. Did you mean %agent {name}? To send the line as a message: %agent -- {line}"
-                )
+                raise UsageError(f"There is no %agent {words[0]}. Did you mean %agent {name}? {_as_message(line)}")
     return None
 
 
@@ -80,7 +78,7 @@ def help_text() -> str:
     commands.append(("%agent TEXT", "send a message; %agent -- TEXT if it begins like a subcommand"))
     return "\n".join(
         [
-            "Ask the agent of this notebook. It answers in the cell and may call the functions that you marked with @tool.",
+            "Ask the agent of this notebook. It answers in the cell and may call the functions marked with @tool.",
             "",
             "    %%agent [flags] [text]",
             "    the rest of the cell is the message, exactly as it is written",

@@ -1,4 +1,4 @@
-"""The live output of a notebook: one display that is updated while the run goes on and becomes its record at the end."""
+"""The live output of a notebook: one display, updated while the run goes on, that becomes its record at the end."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from .bundle import mimebundle
+from .html import HtmlWriter
 from .record import Recorder
 from .view import QuietView
 
@@ -22,6 +23,7 @@ class LiveOutput(QuietView):
     def __init__(self, recorder: Recorder, shell: Any, updates: bool = True) -> None:
         super().__init__(recorder)
         self._publisher = shell.display_pub
+        self._writer = HtmlWriter()
         self._updates = updates
         self._display_id = f"agent-magic-{recorder.record()['run']}"
         self._loop = asyncio.get_running_loop()
@@ -61,7 +63,7 @@ class LiveOutput(QuietView):
 
     def _publish(self, live: bool) -> None:
         began = time.monotonic()
-        data = mimebundle(self.recorder.record(), live=live)
+        data = mimebundle(self.recorder.record(), live=live, writer=self._writer)
         self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)
         self._shown, self._changed = True, False
         now = time.monotonic()

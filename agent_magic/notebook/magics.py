@@ -56,7 +56,7 @@ class AgentMagics:
 def magic_function(magics: AgentMagics) -> Any:
     """The function to register under both kinds of magic; its docstring is the help."""
 
-    @no_var_expand  # type: ignore[untyped-decorator]
+    @no_var_expand
     def agent(line: str, cell: str | None = None) -> Any:
         return magics.line(line) if cell is None else magics.cell(line, cell)
 

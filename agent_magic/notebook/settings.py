@@ -1,4 +1,4 @@
-"""The defaults of a kernel's agent, as traits: `%config AgentMagic.model = "..."`, or a line in an IPython config file."""
+"""The defaults of a kernel's agent, as traits: set by `%config AgentMagic.model = "..."` or in an IPython config file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODEL_VARIABLE = "AGENT_MAGIC_MODEL"
 CONFIG_FILE = "ipython_config.json"
 
 
-class AgentMagic(Configurable):  # type: ignore[misc]
+class AgentMagic(Configurable):
     """Defaults of `%%agent`; a flag of a cell goes before them."""
 
     model = Unicode("demo", help="The model that answers, such as 'openai/gpt-5-mini'.").tag(config=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from ..events import AgentEvent, ToolExecutionEndEvent
 from .capture import Bundle
-from .outputs import safe_bundle
+from .outputs import output_bundles, safe_bundle
 from .record import Recorder
 
 
@@ -26,6 +27,9 @@ class View(Protocol):
 
     def finish(self) -> None:
         """The record is complete."""
+
+    def handle(self, event: AgentEvent) -> None:
+        """Take in one event of the agent."""
 
     def add_outputs(self, tool_call_id: str, bundles: Sequence[Bundle], origin: str) -> None:
         """Put what a call displayed into its card."""
@@ -49,12 +53,14 @@ class QuietView:
     def finish(self) -> None:
         pass
 
+    def handle(self, event: AgentEvent) -> None:
+        self.recorder.handle(event)
+        if isinstance(event, ToolExecutionEndEvent):
+            value = getattr(event.result, "value", None)
+            self.recorder.add_outputs(event.tool_call_id, output_bundles(value))
+        self.changed()
+
     def add_outputs(self, tool_call_id: str, bundles: Sequence[Bundle], origin: str) -> None:
         safe = [safe_bundle(bundle, origin) for bundle in bundles]
         self.recorder.add_outputs(tool_call_id, [bundle for bundle in safe if bundle])
-        self.changed()
-
-    def handle(self, event: Any) -> None:
-        """Take in one event of the agent."""
-        self.recorder.handle(event)
         self.changed()

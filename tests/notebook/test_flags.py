@@ -5,7 +5,10 @@ from agent_magic.notebook.flags import FLAGS, CellOptions, parse
 
 
 def test_every_flag_arrives_in_its_field() -> None:
-    line = "-m a/b -t x,y -o answer --new --max-turns 3 --thinking high --max-tokens 100 --temperature 0.5 --quiet the text"
+    line = (
+        "-m a/b -t x,y -o answer --new --max-turns 3 --thinking high"
+        " --max-tokens 100 --temperature 0.5 --quiet the text"
+    )
     assert parse(line) == CellOptions(
         text="the text",
         model="a/b",
