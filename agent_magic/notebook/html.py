@@ -10,25 +10,19 @@ from typing import Any
 
 from .limits import FALLBACK_LIMIT, head
 from .outputs import IMAGE_TYPES
-from .prose import TABLE_STYLE, GrowingProse, escaped, prose_html
+from .prose import CELL_STYLE, LINE, PRE_STYLE, TABLE_STYLE, GrowingProse, escaped, prose_html
 from .tables import TABLE_TYPE, is_table, rows_that_fit, table_title
-from .wording import STOP_HINT, argument_summary, footer, one_line, state_line, thinking_line, visible
+from .wording import STOP_HINT, approval_words, argument_summary, footer, one_line, state_line, thinking_line, visible
 
 Item = Mapping[str, Any]
 
-# Half-transparent grey and the page's own colours: what reads well on white reads well on black.
-_LINE = "1px solid rgba(128,128,128,0.35)"
-_CARD = f"border:{_LINE};border-radius:6px;margin:6px 0;overflow:hidden"
+_CARD = f"border:{LINE};border-radius:6px;margin:6px 0;overflow:hidden"
 _QUIET_CARD = "border:1px dashed rgba(128,128,128,0.35);border-radius:6px;margin:6px 0;overflow:hidden"
 _SUMMARY = "padding:5px 10px;cursor:pointer;overflow-wrap:break-word"
-_BODY = f"border-top:{_LINE};padding:6px 12px 8px"
+_BODY = f"border-top:{LINE};padding:6px 12px 8px"
 _STATE = "float:right;padding-left:12px;opacity:0.75"
 _FAILED = "float:right;padding-left:12px;color:#d93636"
 _QUIET = "opacity:0.7"
-_PRE = (
-    "margin:2px 0 6px;padding:6px 8px;white-space:pre-wrap;overflow-wrap:break-word;"
-    "background-color:rgba(128,128,128,0.1);border-radius:4px"
-)
 _IMAGE = "max-width:100%;height:auto"
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
@@ -99,11 +93,10 @@ def _thinking(item: Item) -> str:
 
 def _tool(item: Item) -> str:
     state = item.get("state")
-    # The state comes first in the source, since it floats; read without a style the line still makes sense.
     line = (
-        f'<span style="{_FAILED if state == "failed" else _STATE}">{escaped(state_line(item))}</span> '
         f"<code><b>{html.escape(one_line(item.get('name', '')))}</b></code> "
-        f'<code style="{_QUIET}">{html.escape(one_line(item.get("summary", "")))}</code>'
+        f'<code style="{_QUIET}">{html.escape(one_line(item.get("summary", "")))}</code> '
+        f'<span style="{_FAILED if state == "failed" else _STATE}">{escaped(state_line(item))}</span>'
     )
     return _card(line, _tool_body(item))
 
@@ -142,12 +135,15 @@ def _context(item: Item) -> str:
 
 
 def _approval(item: Item) -> str:
-    state = item.get("state")
-    words = "waiting for you" if state in ("pending", "running") else state_line(item)
     name, reason = one_line(item.get("name", "")), one_line(item.get("reason") or "")
-    line = f'<span style="{_STATE}">{escaped(words)}</span> <code><b>{html.escape(name)}</b></code> {escaped(reason)}'
-    body = _pre(arguments_text(item.get("arguments") or {}), limit=None)
-    return _card(line, body, _CARD, is_open=state in ("pending", "running"))
+    if item.get("state") not in ("pending", "running"):
+        # The call has a card of its own by now.
+        return _small(f"{name}: {approval_words(item)}")
+    line = (
+        f"<code><b>{html.escape(name)}</b></code> {escaped(reason)} "
+        f'<span style="{_STATE}"><b>{escaped(approval_words(item))}</b></span>'
+    )
+    return _card(line, _pre(arguments_text(item.get("arguments") or {}), limit=None), is_open=True)
 
 
 def _error(item: Item) -> str:
@@ -189,7 +185,7 @@ def _pre(text: str, limit: int | None = FALLBACK_LIMIT) -> str:
     kept = text if limit is None else head(text, limit)
     note = "" if len(kept) == len(text) else _small(f"{len(text) - len(kept):,} characters left out")
     # A line break first, because readers of HTML drop one there.
-    return f'<pre style="{_PRE}">\n{html.escape(kept)}</pre>{note}\n'
+    return f'<pre style="{PRE_STYLE}">\n{html.escape(kept)}</pre>{note}\n'
 
 
 def _outputs(item: Item) -> str:
@@ -224,16 +220,15 @@ def _table(table: Mapping[str, Any]) -> str:
         )
     return (
         _small(table_title(table, shown))
-        + f'<table style="{TABLE_STYLE}">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n'
+        + f'<div style="overflow-x:auto"><table style="{TABLE_STYLE}">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n'
         + "\n".join(lines)
-        + "\n</tbody></table>\n"
+        + "\n</tbody></table></div>\n"
     )
 
 
 def _cell(tag: str, value: Any, to_the_right: bool) -> str:
     align = "right" if to_the_right else "left"
-    style = f"text-align:{align};padding:2px 10px;border-bottom:{_LINE}"
-    return f'<{tag} style="{style}">{escaped(one_line(str(value)))}</{tag}>'
+    return f'<{tag} style="text-align:{align};{CELL_STYLE}">{escaped(one_line(str(value)))}</{tag}>'
 
 
 def _footer(record: Mapping[str, Any], live: bool) -> str:

@@ -11,7 +11,7 @@ from .limits import FALLBACK_LIMIT, with_note
 from .plain import output_text
 from .prose import image_words, is_safe_math, is_web_link, parsed
 from .tables import TABLE_TYPE, is_table, rows_that_fit, table_title
-from .wording import footer, one_line, state_line, thinking_line, visible
+from .wording import approval_words, footer, one_line, state_line, thinking_line, visible
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -50,7 +50,9 @@ def item_markdown(item: Mapping[str, Any]) -> str:
         return f"*{escaped(one_line(item.get('title') or 'What the model saw'))}*\n\n{fenced(text)}"
     if kind == "media":
         return escaped(one_line(output_text(item), FALLBACK_LIMIT))
-    if kind in ("tool", "approval"):
+    if kind == "approval":
+        return f"**{escaped(one_line(item.get('name', '')))}**: {escaped(approval_words(item))}"
+    if kind == "tool":
         return "\n\n".join(_call(item))
     return ""
 

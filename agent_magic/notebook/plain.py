@@ -7,7 +7,7 @@ from typing import Any
 
 from .html import arguments_text, without_prompt
 from .limits import FALLBACK_LIMIT, with_note
-from .wording import STOP_HINT, footer, one_line, state_line, thinking_line, visible
+from .wording import STOP_HINT, approval_words, footer, one_line, state_line, thinking_line, visible
 
 
 def record_plain(record: Mapping[str, Any], live: bool = False, with_prompt: bool = False) -> str:
@@ -37,8 +37,9 @@ def item_plain(item: Mapping[str, Any]) -> str:
     if kind == "media":
         return output_text(item)
     if kind == "approval":
-        head = f"{one_line(item.get('name', ''))} asks: {one_line(item.get('reason') or '')} {state_line(item)}"
-        return f"{head}\n{_indented(visible(arguments_text(item.get('arguments') or {})))}"
+        line = f"{one_line(item.get('name', ''))}: {approval_words(item)}"
+        asked = item.get("state") in ("pending", "running")
+        return f"{line}\n{_indented(visible(arguments_text(item.get('arguments') or {})))}" if asked else line
     if kind == "tool":
         line = f"{one_line(item.get('name', ''))}({one_line(item.get('summary', ''))})  {state_line(item)}"
         body = output_text(item) or str(item.get("result") or "")

@@ -44,7 +44,14 @@ _TAGS = {
     "s": "s",
 }
 _ON_NEW_LINE = frozenset({"blockquote", "bullet_list", "list_item", "thead", "tbody", "tr"})
+# Half-transparent grey and the page's own colours: what reads well on white reads well on black.
+LINE = "1px solid rgba(128,128,128,0.35)"
 TABLE_STYLE = "border-collapse:collapse;margin:6px 0"
+CELL_STYLE = f"padding:2px 10px;border-bottom:{LINE}"
+PRE_STYLE = (
+    "margin:2px 0 6px;padding:6px 8px;white-space:pre-wrap;overflow-wrap:break-word;"
+    "background-color:rgba(128,128,128,0.1);border-radius:4px"
+)
 
 
 def is_web_link(url: str) -> bool:
@@ -149,13 +156,14 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
             level = min(6, int(token.tag[1]) + 2)
             yield f"<h{level}>" if side == "open" else f"</h{level}>\n"
         elif token.type in ("fence", "code_block"):
-            yield f"<pre><code>{html.escape(token.content)}</code></pre>\n"
+            yield f'<pre style="{PRE_STYLE}"><code>{html.escape(token.content)}</code></pre>\n'
         elif token.type == "math_block":
             yield f"<p>{_math_html(token.content)}</p>\n"
         elif token.type == "hr":
             yield "<hr>\n"
         elif kind == "table":
-            yield f'<table style="{TABLE_STYLE}">\n' if side == "open" else "</table>\n"
+            start = f'<div style="overflow-x:auto"><table style="{TABLE_STYLE}">\n'
+            yield start if side == "open" else "</table></div>\n"
         elif kind == "ordered_list":
             yield _ordered(token) if side == "open" else "</ol>\n"
         elif kind in _TAGS:
@@ -174,9 +182,9 @@ def _tag(token: Token, kind: str, side: str) -> str:
     if side == "close":
         return f"</{tag}>\n" if kind in _ON_NEW_LINE else f"</{tag}>"
     if kind in ("th", "td"):
-        style = str(token.attrs.get("style", ""))
-        align = style.removeprefix("text-align:")
-        return f'<{tag} style="text-align:{align if align in ("left", "center", "right") else "left"}">'
+        align = str(token.attrs.get("style", "")).removeprefix("text-align:")
+        align = align if align in ("center", "right") else "left"
+        return f'<{tag} style="text-align:{align};{CELL_STYLE}">'
     return f"<{tag}>"
 
 

@@ -38,6 +38,8 @@ from .wording import argument_summary, one_line, without_ansi
 RECORD_TYPE = "application/vnd.agent-magic.run+json"
 OPEN_STATES = ("pending", "running")
 
+# A field of this many bytes is kept even where there is no room.
+_SMALL = 200
 # What the loop answers for a call that an abort kept from running or broke off.
 _ABORTED = "Operation aborted"
 
@@ -70,6 +72,7 @@ class Recorder:
         self._blocks: dict[int, str] = {}
         self._calls: dict[str, str] = {}
         self._with_content_images: set[str] = set()
+        self._denied: dict[str, str] = {}
         self._usage: Usage | None = None
         self._failure: str | None = None
 
@@ -97,18 +100,24 @@ class Recorder:
 
     def add_item(self, kind: str, state: str = "done", /, **fields: Any) -> str:
         """Add an item of `kind`, such as an approval; returns its id for `change_item`."""
-        return self._journal.add(kind, state, **jsonable(fields))
+        return self._journal.add(kind, state, **self._fitting(fields))
 
     def change_item(self, item: str, /, **fields: Any) -> None:
-        self._journal.set(item, **jsonable(fields))
+        self._journal.set(item, **self._fitting(fields))
+
+    def _fitting(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        clean: dict[str, Any] = jsonable(fields)
+        if self._journal.room_for("detail", clean):
+            return clean
+        self._journal.leave_out("characters", json_size(clean))
+        return {name: value if json_size(value) <= _SMALL else type(value)() for name, value in clean.items()}
 
     def add_note(self, text: str) -> None:
         self._journal.add("note", "done", text=self._journal.fit("answer", with_note(text, DETAIL_LIMIT)))
 
     def mark_denied(self, tool_call_id: str, reason: str = "") -> None:
         """The call was refused; its error result will not show as a failure."""
-        if item := self._calls.get(tool_call_id):
-            self._journal.set(item, state="denied", error=one_line(reason))
+        self._denied[tool_call_id] = one_line(reason)
 
     def add_outputs(self, tool_call_id: str, bundles: Sequence[Bundle]) -> list[Bundle]:
         """Add what a call displayed or returned. Returns the bundles that the record could not take whole."""
@@ -274,16 +283,15 @@ class Recorder:
 
     def _on_tool_end(self, event: ToolExecutionEndEvent) -> None:
         item = self._calls.get(event.tool_call_id, "")
-        state = self._journal.item(item).get("state")
-        if state is None:
+        if not self._journal.item(item):
             return
         text = _text_of(event.result)
         fields: dict[str, Any] = {"result": self._journal.fit("detail", with_note(text, DETAIL_LIMIT)), "progress": ""}
-        if not event.is_error:
-            state = "done"
-        elif state != "denied":
-            state = "aborted" if text.startswith(_ABORTED) else "failed"
-            fields["error"] = one_line(next((line for line in text.splitlines() if line.strip()), ""))
+        denial = self._denied.pop(event.tool_call_id, None)
+        state = "done"
+        if event.is_error:
+            fields["error"] = denial or one_line(next((line for line in text.splitlines() if line.strip()), ""))
+            state = "denied" if denial is not None else "aborted" if text.startswith(_ABORTED) else "failed"
         self._journal.set(item, **fields)
         self._close(item, state)
         images = _images(getattr(event.result, "content", ()))

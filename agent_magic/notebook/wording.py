@@ -120,11 +120,18 @@ def state_line(item: Mapping[str, Any]) -> str:
     return start if seconds is None or state == "pending" else f"{start} · {duration(seconds)}"
 
 
+def approval_words(item: Mapping[str, Any]) -> str:
+    state = str(item.get("state"))
+    if state in ("pending", "running"):
+        return "waiting for you"
+    return {"done": "✓ allowed", "denied": "⊘ denied"}.get(state, state_line(item))
+
+
 def thinking_line(item: Mapping[str, Any]) -> str:
     if item.get("state") == "running":
         return f"Thinking… {elapsed(item.get('started'))}".rstrip()
     seconds = item.get("seconds")
-    return "Thought" if seconds is None else f"Thought for {duration(seconds)}"
+    return "Thought" if seconds is None or seconds < 0.5 else f"Thought for {duration(seconds)}"
 
 
 def footer(record: Mapping[str, Any]) -> list[str]:
