@@ -1,0 +1,41 @@
+"""What the project's pages say about the project is so."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+NAMED_TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", ARCHITECTURE)))
+
+
+@pytest.mark.parametrize(("file", "name"), NAMED_TESTS)
+def test_every_test_that_the_architecture_names_exists(file: str, name: str) -> None:
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    assert name in {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+def test_every_row_of_the_documents_table_names_a_test_or_says_later() -> None:
+    table = ARCHITECTURE.partition("## 7.")[2]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")][1:]
+    rows = [[cell.strip() for cell in row] for row in rows if not row[0].strip().startswith("---")]
+    assert len(rows) >= 29
+    assert [row[0] for row in rows if "::" not in row[2] and row[2] != "later"] == []
+
+
+def test_every_command_of_the_readme_is_a_target_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", makefile, flags=re.MULTILINE))
+    assert set(re.findall(r"^make (\w+)", README, flags=re.MULTILINE)) <= targets
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"])
+def test_links_between_pages_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []
