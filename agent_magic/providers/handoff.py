@@ -11,7 +11,8 @@ from ..errors import InvalidDataError
 from ..messages import (
     AssistantMessage,
     Content,
-    Context,
+    ImageContent,
+    InlineData,
     Message,
     TextContent,
     ThinkingContent,
@@ -115,7 +116,9 @@ def _cleaned(block: Content, same: bool) -> Content | None:
         return replace(block, text=clean_text(block.text)) if same else None
     if isinstance(block, ToolCall):
         return ToolCall(block.id, clean_text(block.name), clean_value(block.arguments), block.arguments_error, fidelity)
-    return replace(block, fidelity=fidelity) if getattr(block, "fidelity", None) is not fidelity else block  # type: ignore[call-arg]
+    if isinstance(block, (ImageContent, InlineData)) and block.fidelity is not None and not same:
+        return replace(block, fidelity=None)
+    return block
 
 
 def _with_content(message: Message, blocks: tuple[Content, ...]) -> Message:

@@ -10,7 +10,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -71,22 +71,9 @@ async def post(
         **{name.lower(): value for name, value in model.headers.items()},
     }
     request = HTTPRequest(model, url, merged, body, config.timeout)
-    # An error is raised outside the except clause, so that it drags no library's exception along as its context.
-    failure: ProviderError
-    try:
-        async with aclosing(_exchange(request)) as payloads:
-            async for each in payloads:
-                yield each
-            return
-    except ProviderError as error:
-        failure = _without_keys(error, request)
-    _show("error", request, error=str(failure))
-    raise failure
-
-
-async def _exchange(request: HTTPRequest) -> AsyncGenerator[list[bytes], None]:
-    _show("request", request, headers=request.shown_headers(), data=request.body)
+    _show("request", request, headers=request.shown_headers(), data=body)
     decoder = SSEDecoder()
+    failure: ProviderError | None = None
     answered = False
     silence = SilenceWatch(request.timeout)
     try:
@@ -99,28 +86,31 @@ async def _exchange(request: HTTPRequest) -> AsyncGenerator[list[bytes], None]:
                     raise await _refusal(request, response)
                 async for data in response.body:
                     silence.heard()
-                    if decoder.done:
+                    if decoder.is_done():
                         continue
                     if _listeners:
                         _show("data", request, data=data)
                     payloads = decoder.feed(data)
                     if payloads:
                         yield payloads
-                    if decoder.done:
+                    if decoder.is_done():
                         silence.shorten(_DRAIN)
-    except ProviderError:
-        # Once the end marker is here, a connection that breaks off loses nothing.
-        if not decoder.done:
-            raise
+    except ProviderError as error:
+        failure = error
     except asyncio.CancelledError:
         if not silence.expired:
             raise
         silence.forgive()
-    if silence.expired and not decoder.done:
-        raise _too_silent(request, answered)
+        failure = _too_silent(request, answered)
     rest = decoder.finish()
-    if decoder.raw and rest and rest[0].startswith(b"<"):
-        raise _web_page(request, rest[0])
+    if failure is None and decoder.raw and rest and rest[0].startswith(b"<"):
+        failure = _web_page(request, rest[0])
+    # Once the end marker is here, a connection that breaks off loses nothing.
+    if failure is not None and not decoder.is_done():
+        # Raised outside the except clause, so that it drags no exception of a library along as its context.
+        clean = _without_keys(failure, request)
+        _show("error", request, error=str(clean))
+        raise clean
     if rest:
         yield rest
     _show("end", request)
@@ -176,46 +166,34 @@ def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
 
 @asynccontextmanager
 async def _send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
-    failure: ProviderError
+    response: httpx.Response | None = None
     try:
         client = await _client_for(request.url)
         headers = {name: _revealed(value) for name, value in request.headers.items()}
         sent = client.build_request("POST", request.url, content=request.body, headers=headers)
         response = await client.send(sent, stream=True, follow_redirects=False)
+        encoded = response.headers.get("content-encoding", "identity") != "identity"
+        # `stream` is the body as the network gives it, without a re-chunking layer that costs as much again.
+        body: Any = response.aiter_bytes() if encoded else response.stream
+        yield HTTPResponse(response.status_code, response.headers, body)
+    except ProviderError:
+        raise
     except Exception as error:  # Whatever it is, it must not leave as an exception of httpx.
-        failure = _connecting_failed(request, error)
-    else:
-        try:
-            yield HTTPResponse(response.status_code, response.headers, _body(request, response))
-        finally:
+        raise (_connecting_failed if response is None else _reading_failed)(request, error) from None
+    finally:
+        if response is not None:
             await response.aclose()
-        return
-    raise failure
 
 
 def _revealed(value: str | Secret) -> str:
     return value.reveal() if isinstance(value, Secret) else value
 
 
-async def _body(request: HTTPRequest, response: httpx.Response) -> AsyncIterator[bytes]:
-    encoded = response.headers.get("content-encoding", "identity") != "identity"
-    # `stream` is the body as the network gives it, without a re-chunking layer over it that costs as much again.
-    source: Any = response.aiter_bytes() if encoded else response.stream
-    failure: ProviderError
-    try:
-        async for data in source:
-            yield data
-        return
-    except Exception as error:
-        failure = _reading_failed(request, error)
-    raise failure
-
-
 def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
     import httpx
 
     place = where(request.model, request.url)
-    if isinstance(error, UnicodeError) or isinstance(error, httpx.LocalProtocolError):
+    if isinstance(error, (UnicodeError, httpx.LocalProtocolError)):
         return AuthenticationError(f"{place}: the key, or a header, holds a character that no header can hold.")
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
         return BadRequestError(f"{place}: base_url must be a URL that begins with https:// or http://.")
@@ -238,8 +216,6 @@ def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
 def _reading_failed(request: HTTPRequest, error: Exception) -> ProviderError:
     import httpx
 
-    if isinstance(error, ProviderError):
-        return error
     if isinstance(error, httpx.DecodingError):
         return interrupted(request.model, request.url, "The compressed answer is damaged.")
     return interrupted(request.model, request.url, "The connection broke off in the middle of the answer.")
@@ -254,7 +230,7 @@ def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
 
 
 class _KeptClient:
-    """A client of one loop. Its keeper is an async generator, which the loop closes when it ends, as asyncio.run does."""
+    """A client of one loop. Its keeper is an async generator, which a loop closes at its end, as asyncio.run does."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self.client = client

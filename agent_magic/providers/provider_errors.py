@@ -24,7 +24,8 @@ _OVERFLOW = re.compile(
     r"context.?length.?exceeded|model_context_window_exceeded|context_window_exceeded|request_too_large|string_above_max_length"
     r"|maximum context length|context length of only|(exceed\w*|larger than|greater than|longer than|beyond).{0,60}"
     r"(context (length|window|size|limit)|available context|input length|prompt length|model token limit)"
-    r"|context (window|length|size|limit).{0,30}(exceed|overflow)|(prompt|input|request|messages?).{0,30} (is |are )?too (long|large)"
+    r"|context (window|length|size|limit).{0,30}(exceed|overflow)"
+    r"|(prompt|input|request|messages?).{0,30} (is |are )?too (long|large)"
     r"|input token count.{0,40}exceeds|maximum prompt length|reduce the length of|reduce your (message|prompt|input)"
     r"|too large for model|input is too long|too many (input |prompt )?tokens|token limit exceeded|max_prompt_tokens"
     r"|range of input length should be|configured context size|increasing the context size",
@@ -52,7 +53,8 @@ _FILTERED = re.compile(
     re.IGNORECASE,
 )
 _OVERLOADED = re.compile(
-    r"overload|unavailable|internal|server.?(had an )?error|capacity|try again later|timed? ?out|bad gateway|disconnect",
+    r"overload|unavailable|internal|server.?(had an )?error|capacity|try again later|timed? ?out|bad gateway"
+    r"|disconnect",
     re.IGNORECASE,
 )
 _BAD_REQUEST = re.compile(
@@ -61,7 +63,8 @@ _BAD_REQUEST = re.compile(
     re.IGNORECASE,
 )
 _WAIT = re.compile(
-    r"(?:try again|retry|wait)\D{0,20}?((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)\b,?\s*)+)",
+    r"(?:try again|retry|wait)\D{0,20}?"
+    r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)\b,?\s*)+)",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h)", re.IGNORECASE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import fields, replace
 
 from ..abort import AbortSignal
@@ -106,7 +106,7 @@ class ResponseStream:
         self._arrived: list[StreamEvent] = []
         self._news = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
-        self._forget_abort = lambda: None
+        self._forget_abort: Callable[[], object] = bool
         self._started = False
         self._delivered = False
         self._stop: StreamEvent | None = None

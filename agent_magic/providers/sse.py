@@ -16,19 +16,22 @@ DONE = b"[DONE]"
 class SSEDecoder:
     """Feed it network reads; it gives the data payloads that are complete by then.
 
-    `done` is True after the end marker. `raw` is True when the body is no event stream, and then `finish` gives the
+    `is_done()` after the end marker. `raw` is True when the body is no event stream, and then `finish` gives the
     whole body as one payload.
     """
 
     def __init__(self) -> None:
-        self.done = False
+        self._done = False
         self.raw = False
         self._sniffed = False
         self._crlf = False
         self._pieces: list[bytes] = []
 
+    def is_done(self) -> bool:
+        return self._done
+
     def feed(self, data: bytes) -> list[bytes]:
-        if self.done:
+        if self._done:
             return []
         if not self._sniffed:
             data = self._sniff(data)
@@ -56,7 +59,7 @@ class SSEDecoder:
         if self.raw or not self._sniffed:
             rest = rest.removeprefix(_BOM).strip()
             return [rest] if rest else []
-        return [] if self.done else self._payloads(rest.split(b"\n\n"))
+        return [] if self._done else self._payloads(rest.split(b"\n\n"))
 
     def _sniff(self, data: bytes) -> bytes:
         """Drop a byte order mark and blank space, and see by the first character what the body is."""
@@ -90,7 +93,7 @@ class SSEDecoder:
             if payload:
                 payloads.append(payload)
                 if payload.startswith(DONE):
-                    self.done = True
+                    self._done = True
                     break
         return payloads
 

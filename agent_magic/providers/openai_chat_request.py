@@ -1,0 +1,283 @@
+"""Requests of the OpenAI Chat Completions API (source: Y SP-011 to SP-016)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from ..config import PromptCaching, RequestConfig, ThinkingLevel
+from ..errors import InvalidDataError
+from ..messages import (
+    AssistantMessage,
+    Content,
+    Context,
+    ImageContent,
+    InlineData,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+)
+from ..models import Model
+from .json_text import to_json_bytes
+from .quirks import Quirks
+from .vendors import VENDORS
+
+IMAGE_BELOW = "(see the image in the next message)"
+IMAGE_LEFT_OUT = '(An image was left out: the model is not declared to read images, input=("text", "image").)'
+NO_OUTPUT = "(no output)"
+_LEVELS = tuple(ThinkingLevel)
+_AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+Wire = dict[str, Any]
+
+
+def request_url(model: Model) -> str:
+    """The address of the API below the model's base_url, whose query is kept."""
+    root = model.base_url or (VENDORS[model.provider].base_url if model.provider in VENDORS else "")
+    parts = urlsplit(root or VENDORS["openai"].base_url)
+    path = parts.path.rstrip("/")
+    if not path.endswith("/chat/completions"):
+        path += "/chat/completions"
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+def request_body(model: Model, context: Context, config: RequestConfig, quirks: Quirks) -> bytes:
+    """The whole request as JSON. Each message's part is made once and kept with the message."""
+    messages: list[bytes] = []
+    if context.system_prompt:
+        system = {"role": quirks.system_role, "content": _text_content(context.system_prompt, quirks)}
+        messages.append(to_json_bytes(system))
+    messages += _messages(context.messages, model, quirks)
+    rest = to_json_bytes(_settings(model, context.tools or {}, config, quirks))
+    head = to_json_bytes({"model": model.id})
+    return b"".join((head[:-1], b',"messages":[', b",".join(messages), b"],", rest[1:]))
+
+
+def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str, str]:
+    """The fields of `config` that this API, or this server, does not offer, with the reason."""
+    found: dict[str, str] = {}
+    if config.thinking_level not in (None, ThinkingLevel.OFF):
+        if not model.reasoning:
+            found["thinking_level"] = "the model is not declared to reason (reasoning=True)"
+        elif not quirks.thinking_form:
+            found["thinking_level"] = "the server has no setting for it"
+    if config.thinking_summary is not None and quirks.thinking_form != "openrouter":
+        found["thinking_summary"] = "the API has no setting for it"
+    if config.prompt_caching is PromptCaching.DISABLE:
+        found["prompt_caching"] = "the server caches by itself and this cannot be switched off"
+    if config.prompt_caching is PromptCaching.ENHANCE and not quirks.cache_retention:
+        found["prompt_caching"] = "the server has no longer caching"
+    if config.image_config is not None and not quirks.image_output:
+        found["image_config"] = "the API makes no images"
+    if config.tts_config is not None:
+        found["tts_config"] = "the API makes no speech"
+    if config.embedding_config is not None:
+        found["embedding_config"] = "the API makes no embeddings"
+    if config.response_schema is not None and not quirks.response_format:
+        found["response_schema"] = "the server cannot be held to a schema"
+    return found
+
+
+# Settings -----------------------------------------------------------------------------------------------------------
+
+
+def _settings(model: Model, tools: Mapping[str, Any], config: RequestConfig, quirks: Quirks) -> Wire:
+    settings: Wire = {"stream": True}
+    if quirks.stream_usage:
+        settings["stream_options"] = {"include_usage": True}
+    if config.max_tokens is not None:
+        settings[quirks.max_tokens_field] = config.max_tokens
+    if config.temperature is not None:
+        settings["temperature"] = config.temperature
+    settings |= _tool_settings(tools, config)
+    settings |= _thinking_settings(model, config, quirks)
+    if config.response_schema is not None:
+        settings["response_format"] = _response_format(config.response_schema, quirks)
+    if config.prompt_caching is PromptCaching.ENHANCE:
+        settings["prompt_cache_retention"] = quirks.cache_retention
+    if config.image_config is not None:
+        image = {"aspect_ratio": config.image_config.aspect_ratio, "image_size": config.image_config.image_size}
+        settings["modalities"] = ["image", "text"]
+        settings["image_config"] = {name: value for name, value in image.items() if value is not None}
+    return settings | dict(model.compat.get("extra_body", {}))
+
+
+def _tool_settings(tools: Mapping[str, Any], config: RequestConfig) -> Wire:
+    choice = config.tool_choice
+    if choice is not None and not isinstance(choice, str):
+        missing = [name for name in choice if name not in tools]
+        if missing:
+            raise InvalidDataError(f"names no tool that is given: {', '.join(missing)}", "tool_choice")
+        # Offering only those and requiring a call is the one form of several names that every server knows.
+        tools = {name: tools[name] for name in choice}
+    if not tools:
+        return {}
+    settings: Wire = {"tools": [tool_declaration(tool) for tool in tools.values()]}
+    if isinstance(choice, str):
+        settings["tool_choice"] = choice
+    elif choice is not None and len(tools) == 1:
+        settings["tool_choice"] = {"type": "function", "function": {"name": next(iter(tools))}}
+    elif choice is not None:
+        settings["tool_choice"] = "required"
+    return settings
+
+
+def tool_declaration(tool: Any) -> Wire:
+    """A tool as the API takes it (Y SP-016)."""
+    schema = getattr(tool, "input_schema", None) or getattr(tool, "parameters", None)
+    parameters = dict(schema) if schema else {"type": "object", "properties": {}}
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": parameters},
+    }
+
+
+def _thinking_settings(model: Model, config: RequestConfig, quirks: Quirks) -> Wire:
+    level = config.thinking_level
+    if level is None or not model.reasoning:
+        return {}
+    level = offered_level(level, model)
+    off = level is ThinkingLevel.OFF
+    if quirks.thinking_form == "openrouter":
+        reasoning: Wire = {"enabled": False} if off else {"effort": str(level)}
+        if config.thinking_summary is not None:
+            reasoning["exclude"] = not config.thinking_summary
+        return {"reasoning": reasoning}
+    if quirks.thinking_form == "thinking":
+        return {"thinking": {"type": "disabled" if off else "enabled"}}
+    if quirks.thinking_form == "template":
+        return {"chat_template_kwargs": {"enable_thinking": not off}}
+    effort = quirks.effort_off if off else str(level)
+    return {"reasoning_effort": effort} if quirks.thinking_form and effort else {}
+
+
+def offered_level(level: ThinkingLevel, model: Model) -> ThinkingLevel:
+    """The level nearest to `level` that the model offers, a higher one before a lower one."""
+    offered = [ThinkingLevel.of(each) for each in model.compat.get("thinking_levels", ())]
+    if not offered or level in offered:
+        return level
+    rank = _LEVELS.index
+    higher = [each for each in offered if rank(each) > rank(level)]
+    return min(higher, key=rank) if higher else max(offered, key=rank)
+
+
+def _response_format(schema: Mapping[str, Any], quirks: Quirks) -> Wire:
+    if quirks.response_format == "json_object":
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
+
+
+# Messages -----------------------------------------------------------------------------------------------------------
+
+
+def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list[bytes]:
+    """The messages in order. The API takes no images in results, so they follow the last result of a turn."""
+    slot = f"_openai_chat_{quirks.plain_string_content:d}{quirks.reasoning_back}{'image' in model.input:d}"
+    wires: list[bytes] = []
+    images: list[Wire] = []
+    for message in messages:
+        if images and not isinstance(message, ToolResultMessage):
+            wires.append(to_json_bytes({"role": "user", "content": images}))
+            images = []
+        if isinstance(message, ToolResultMessage) and "image" in model.input:
+            images += [_image(block) for block in message.content if isinstance(block, ImageContent)]
+        wire = message.__dict__.get(slot)
+        if wire is None:
+            wire = to_json_bytes(wire_message(message, model, quirks))
+            message.__dict__[slot] = wire
+        wires.append(wire)
+    if images:
+        wires.append(to_json_bytes({"role": "user", "content": images}))
+    return wires
+
+
+def wire_message(message: Message, model: Model, quirks: Quirks) -> Wire:
+    """One message as the API takes it (Y SP-012 to SP-015)."""
+    if isinstance(message, AssistantMessage):
+        return _assistant(message, quirks)
+    if isinstance(message, ToolResultMessage):
+        content = _result_content(message, model, quirks)
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
+    if all(isinstance(block, TextContent) for block in message.content):
+        return {"role": "user", "content": _text_content(message.text, quirks, message.content)}
+    return {"role": "user", "content": [_user_block(block) for block in message.content]}
+
+
+def _text_content(text: str, quirks: Quirks, blocks: Iterable[Content] = ()) -> str | list[Wire]:
+    if quirks.plain_string_content:
+        return text
+    texts = [block.text for block in blocks if isinstance(block, TextContent)] or [text]
+    return [{"type": "text", "text": each} for each in texts]
+
+
+def _user_block(block: Content) -> Wire:
+    if isinstance(block, TextContent):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ImageContent):
+        return _image(block)
+    if isinstance(block, InlineData):
+        return _media(block)
+    raise InvalidDataError(f"a user message cannot hold {block.type} in the API openai-chat")
+
+
+def _image(block: ImageContent) -> Wire:
+    url = block.url or f"data:{block.mime_type};base64,{block.data}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _media(block: InlineData) -> Wire:
+    mime_type = block.mime_type.partition(";")[0].strip().lower()
+    if mime_type in _AUDIO_FORMATS:
+        return {"type": "input_audio", "input_audio": {"data": block.data, "format": _AUDIO_FORMATS[mime_type]}}
+    url = f"data:{block.mime_type};base64,{block.data}"
+    if mime_type.startswith("image/"):
+        return {"type": "image_url", "image_url": {"url": url}}
+    if mime_type == "application/pdf":
+        return {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
+    raise InvalidDataError(f"data of the type {block.mime_type} cannot be sent by the API openai-chat")
+
+
+def _assistant(message: AssistantMessage, quirks: Quirks) -> Wire:
+    calls = [_call(block) for block in message.content if isinstance(block, ToolCall)]
+    texts = [block for block in message.content if isinstance(block, TextContent) and block.text]
+    wire: Wire = {"role": "assistant", "content": None}
+    if texts:
+        wire["content"] = _text_content(message.text, quirks, texts)
+    if calls:
+        wire["tool_calls"] = calls
+    wire |= _reasoning(message, bool(calls), quirks)
+    return wire
+
+
+def _call(call: ToolCall) -> Wire:
+    function = {"name": call.name, "arguments": to_json_bytes(call.arguments).decode()}
+    return {"id": call.id, "type": "function", "function": function, **(call.fidelity or {})}
+
+
+def _reasoning(message: AssistantMessage, has_calls: bool, quirks: Quirks) -> Wire:
+    """Reasoning in the field it came in, for the model that made it. Some servers insist on it during a tool loop."""
+    if quirks.reasoning_back == "never":
+        return {}
+    found: Wire = {}
+    for block in message.content:
+        if not isinstance(block, ThinkingContent) or not block.fidelity:
+            continue
+        details = block.fidelity.get("reasoning_details")
+        if details:
+            found["reasoning_details"] = [*found.get("reasoning_details", ()), *details]
+        field = block.fidelity.get("reasoning_field")
+        if has_calls and field:
+            found[field] = found.get(field, "") + block.text
+    return found
+
+
+def _result_content(message: ToolResultMessage, model: Model, quirks: Quirks) -> str | list[Wire]:
+    images = any(isinstance(block, ImageContent) for block in message.content)
+    texts = [block for block in message.content if isinstance(block, TextContent)]
+    if images:
+        texts.append(TextContent(IMAGE_BELOW if "image" in model.input else IMAGE_LEFT_OUT))
+    joined = "\n".join(block.text for block in texts) or NO_OUTPUT
+    return _text_content(joined, quirks, texts)
