@@ -194,11 +194,11 @@ async def _run(tool: AgentTool, arguments: dict[str, Any], call: _Call, runner: 
     elif tool.is_async:
         value = await _on_loop(tool.execute(arguments, context), call)
     else:
-        value = await (PoolRunner() if tool.thread else runner).run(
-            functools.partial(_run_here, tool, arguments, context), tool, context
-        )
-        if inspect.isawaitable(value) or inspect.isasyncgen(value):
-            value = await _on_loop(value, call)
+        run_here = functools.partial(_run_here, tool, arguments, context)
+        value = await (PoolRunner() if tool.thread else runner).run(run_here, tool, context)
+        if isinstance(value, AgentToolResult):
+            return value
+        value = await _on_loop(value, call)
     if isinstance(value, (AgentToolResult, str, type(None))):
         return to_result(value)
     # Drawing a figure or the repr of a large object takes time that the loop does not have.
@@ -206,6 +206,7 @@ async def _run(tool: AgentTool, arguments: dict[str, Any], call: _Call, runner: 
 
 
 def _run_here(tool: AgentTool, arguments: dict[str, Any], context: ToolContext) -> Any:
+    """The result of a blocking call, or what has yet to be awaited of it."""
     return _contained(functools.partial(_call_function, tool, arguments, context))
 
 
