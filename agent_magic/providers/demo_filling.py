@@ -10,7 +10,7 @@ from typing import Any
 
 from .demo_profile import Parameter, ToolProfile
 from .demo_values import Token, ordinal_of
-from .demo_words import listed, same_thing, stem
+from .demo_words import GENERIC, ORDERING, listed, same_thing, stem
 
 _NEGATIONS = frozenset(listed("no not without don't dont doesn't never skip exclude excluding isn't except"))
 _PREPOSITIONS = frozenset(listed("in for of at on about named called by from to into with as near around against"))
@@ -331,7 +331,8 @@ class _Filler:
         return run if position or self._starts_with_a_name(run) else [position]
 
     def _starts_with_a_name(self, run: list[int]) -> bool:
-        return self.tokens[run[0]].is_content and not self._evidence(self.tokens[run[0]])
+        first = self.tokens[run[0]]
+        return first.is_content and first.lower not in ORDERING and not self._evidence(first)
 
     def _text_of(self, parameter: Parameter, run: list[int]) -> str:
         tokens = [self.tokens[place] for place in run]
@@ -362,7 +363,7 @@ class _Filler:
         before = self._before(position)
         if before in _PREPOSITIONS and not self._is_tool_word(run):
             score = max(score + 0.2, 2.0)
-        elif not score and not self._is_tool_word(run):
+        elif not (score or parameter.is_file or self._is_tool_word(run)) and self._is_beside_a_tool_word(position):
             score = 1.0
         return score
 
@@ -373,8 +374,16 @@ class _Filler:
         if not token.is_capitalised:
             return 0.0
         if run[0] == 0:
-            return 0.0 if self._is_tool_word(run) else 1.5 + 0.5 * (parameter.is_place or len(run) > 1)
+            return 0.0 if not self._starts_with_a_name(run) else 1.5 + 0.5 * (parameter.is_place or len(run) > 1)
         return 3.0 + 0.4 * parameter.is_place
+
+    def _is_beside_a_tool_word(self, position: int) -> bool:
+        """As `revenue` is in `plot the revenue` and `a revenue chart`; `pick` in `pick a chart` is not."""
+        before = next((each for each in reversed(self.tokens[:position]) if each.is_content), None)
+        after = self.tokens[position + 1] if position + 1 < len(self.tokens) else None
+        return (before is not None and (self._evidence(before) or before.lower in GENERIC)) or (
+            after is not None and self._evidence(after)
+        )
 
     def _is_tool_word(self, run: list[int]) -> bool:
         return len(run) == 1 and self._evidence(self.tokens[run[0]])

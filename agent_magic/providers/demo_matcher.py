@@ -18,7 +18,10 @@ from .playback import OfferedTool
 # How much must speak for a tool before it is called, or before the user is asked for what is missing.
 _ENOUGH = 2.0
 _ENOUGH_WHEN_FILLED = 1.2
+_ENOUGH_BY_VALUES = 1.8
+_VERB_ALONE = 0.4
 _COVERED = 0.5
+_COVERED_BY_VALUES = 0.7
 _COVERED_BY_NAME = 0.34
 
 _JOINING = frozenset(listed("and then also plus & or"))
@@ -28,6 +31,8 @@ _ABOUT_TOOLS = re.compile(
       | \bhow\s+(?:do|does|did)\b.*\bwork\b
       | \bwhat\s+(?:do|does|did)\b.*\b(?:mean|do|show|stand\s+for)\b
       | \bwhat\s+(?:can|could)\s+(?:you|i)\b
+      | \bwhen\s+(?:do|does|did|would|should|to)\b
+      | \bwould\s+you\s+(?:rather|prefer|pick|choose|use|recommend|suggest)\b
       | \bwhat(?:'s|\s+is|\s+are|\s+was)\s+an?\b
       | ^(?:please\s+|can\s+you\s+|could\s+you\s+)*
         (?:explain|define|who|teach|imagine|recommend|suggest|write|compose|discuss
@@ -82,16 +87,17 @@ def choose(text: str, tools: Iterable[OfferedTool]) -> list[Choice]:
         _fill_calls(request)
     _share(requests)
     kept = [request for request in requests if _is_meant(request)]
-    choices = [
-        Choice(request.profile.tool, call, tuple(each for each in request.profile.required if each.name not in call))
-        for request in kept
-        for call in request.calls
-    ]
+    choices = [_choice(request.profile, call) for request in kept for call in request.calls]
     unique: list[Choice] = []
     for choice in choices:
         if choice not in unique:
             unique.append(choice)
     return unique
+
+
+def _choice(profile: ToolProfile, call: Mapping[str, Any]) -> Choice:
+    arguments = {each.name: call[each.name] for each in profile.parameters if each.name in call}
+    return Choice(profile.tool, arguments, tuple(each for each in profile.required if each.name not in call))
 
 
 def _rarity_weighted(profiles: list[ToolProfile]) -> list[ToolProfile]:
@@ -183,8 +189,8 @@ def _best(
     evidence, total, profile = scored[0]
     if len(scored) > 1 and scored[1][1] > total - 0.05:
         return None
-    needed = 0.7 if allow_values else _ENOUGH_WHEN_FILLED
-    if evidence >= needed or (allow_values and total >= 3.0):
+    names_tool = evidence >= _ENOUGH_WHEN_FILLED
+    if names_tool or (total >= _ENOUGH_BY_VALUES and (allow_values or evidence >= _VERB_ALONE)):
         return profile, evidence
     return None
 
@@ -217,6 +223,10 @@ def _is_name(token: Token, position: int) -> bool:
 def _worth(parameter: Parameter, filling: Filling) -> float:
     if parameter.name in filling.weak:
         return 0.2
+    if parameter.is_writing:
+        return 0.8
+    if parameter.is_file:
+        return 1.3
     kind = parameter.item.kind if parameter.item is not None else parameter.kind
     return {"choice": 1.2, "date": 1.0, "time": 1.0, "date-time": 1.0, "text": 0.5, "boolean": 1.0}.get(kind, 0.7)
 
@@ -367,5 +377,6 @@ def _share(requests: Sequence[_Request]) -> None:
 def _is_meant(request: _Request) -> bool:
     if request.missing:
         return request.evidence >= _ENOUGH and request.covered >= _COVERED_BY_NAME
-    least = _COVERED_BY_NAME if request.evidence >= _ENOUGH else _COVERED
-    return request.covered >= least
+    if request.evidence < _ENOUGH_WHEN_FILLED:
+        return request.covered >= _COVERED_BY_VALUES
+    return request.covered >= (_COVERED_BY_NAME if request.evidence >= _ENOUGH else _COVERED)

@@ -25,6 +25,7 @@ EMPTY = _words(
     might must let lets
     what which who whom whose when where why how
     of in on at to for from by with into onto as about over under up out off via per than between through during
+    without within against around
     and or but nor so yet if then else also too plus not no yes only just even well
     please kindly thanks thank hello hi hey dear ok okay
     here there now again still already soon right away once today's outside like
@@ -43,6 +44,14 @@ GENERIC = _words(
     """
     get fetch show display give look find list compute calculate make create run do read return tell see retrieve
     want need print check provide want know
+    """
+)
+
+# Words that begin an order; at the start of a sentence their capital makes no name of them.
+ORDERING = GENERIC | _words(
+    """
+    compare check analyse analyze explain report pull start stop open close add remove set change update evaluate
+    measure estimate determine examine name pick choose select filter sort order test
     """
 )
 

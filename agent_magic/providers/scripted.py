@@ -186,5 +186,4 @@ class _Playing:
     def _raise_for_broken(self, calls: list[ToolCall]) -> None:
         for call in calls:
             if call.arguments_error is not None:
-                partial = AssistantMessage(self._blocks, "scripted", "scripted", "scripted", self._usage)
-                raise ToolCallArgumentParseError("scripted", call.name, call.id, argument_text(call), partial=partial)
+                raise ToolCallArgumentParseError("scripted", call.name, call.id, argument_text(call))
