@@ -15,13 +15,17 @@ from .secret import Secret
 API_ALIASES = {"openai": "openai-chat", "": "openai-chat"}
 
 
+# More than any price or bill; beyond it sums would lose digits or overflow.
+_MOST = Decimal(10) ** 12
+
+
 def exact(number: float | str | Decimal, name: str = "") -> Decimal:
     """`number` as the decimal that its shortest text names, so that 0.1 is exactly one tenth."""
     try:
         amount = number if isinstance(number, Decimal) else Decimal(str(number))
     except ArithmeticError:
-        raise InvalidDataError(f"must be an amount in USD, not {number!r}", name) from None
-    if not amount.is_finite() or amount < 0:
+        amount = _MOST
+    if amount.is_nan() or not 0 <= amount < _MOST:
         raise InvalidDataError(f"must be an amount in USD, not {number!r}", name)
     return amount
 

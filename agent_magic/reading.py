@@ -135,7 +135,7 @@ def timestamp(data: Mapping[str, Any], *keys: str) -> int:
         try:
             moment = datetime.fromisoformat(_iso(value))
         except ValueError:
-            raise wrong("a time such as 2026-09-11T08:28:49Z", data, *keys) from None
+            raise InvalidDataError(f"{preview(value)!r} is no time such as 2026-09-11T08:28:49Z", keys[0]) from None
         moment = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
         return round(moment.timestamp() * 1000)
     raise wrong("a time in Unix milliseconds", data, *keys)

@@ -63,7 +63,7 @@ def test_a_count_that_is_none_is_refused(count: Any) -> None:
         am.Usage(input=count)
 
 
-@pytest.mark.parametrize("price", [-1, "NaN", "Infinity", "dear", None, True, []])
+@pytest.mark.parametrize("price", [-1, "NaN", "Infinity", "1e999999", "dear", None, True, []])
 @pytest.mark.parametrize("kind", [am.ModelCost, am.UsageCost])
 def test_a_price_that_is_none_is_refused(kind: Any, price: Any) -> None:
     with pytest.raises(am.InvalidDataError) as caught:
