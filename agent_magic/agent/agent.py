@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
 from decimal import Decimal
 from typing import Any
 
-from ..config import QueueMode, RequestConfig, StopReason, ThinkingLevel
+from ..config import QueueMode, RequestConfig, ThinkingLevel
 from ..errors import AgentBusyError, AgentMagicError
-from ..messages import AssistantMessage, Content, UserMessage, tools_by_name
+from ..messages import Content, UserMessage, tools_by_name
 from ..models import Model
 from ..providers.request import refuse_unsupported
 from ..tools.execution import FunctionRunner, PoolRunner
 from ..tools.tool import AgentTool
 from ..usage import Usage
+from .active_run import ActiveRun
 from .background import run_blocking
 from .budget import Account
-from .loop import RequestSettings, Run
+from .loop import RequestSettings, Run, awaits_answer
 from .loop_config import AgentLoopConfig, split_config
 from .policy import Approver
 from .queues import MessageQueue
@@ -32,8 +32,6 @@ BUSY = (
     "The agent is running. Wait for it (`await agent.wait_for_idle()`), stop it (`agent.abort()`), or hand it the "
     "message with `agent.steer(...)` or `agent.follow_up(...)`."
 )
-# After these an answer is not finished, so that the model may go on from it.
-UNFINISHED = (StopReason.ERROR, StopReason.ABORTED, StopReason.LENGTH)
 
 
 class Agent:
@@ -280,9 +278,14 @@ class Agent:
             self._check_idle()
             run = self._new_run(overrides, channel)
             messages = prompts()
-            active = self._active = ActiveRun(self, run, asyncio.get_running_loop())
+            active = self._active = ActiveRun(run, asyncio.get_running_loop(), self._free)
         active.start(messages)
         return active
+
+    def _free(self) -> None:
+        """Make way for the next run."""
+        self.state.is_streaming = False
+        self._active = None
 
     def _new_run(self, overrides: Mapping[str, Any], channel: Channel | None) -> Run:
         given = dict(overrides)
@@ -321,94 +324,14 @@ class Agent:
         return self.state.tools | (dict(self.tool_source()) if self.tool_source is not None else {})
 
     def _to_continue(self) -> list[Any]:
-        """The messages to continue with, none where the history itself asks for an answer."""
-        last = self.messages[-1] if self.messages else None
-        if last is not None and not (isinstance(last, AssistantMessage) and last.stop_reason not in UNFINISHED):
-            return []
-        queued = self._steering.take() or self._follow_ups.take()
-        if not queued:
-            what = "there are no messages yet" if last is None else "the last answer is finished"
+        """No messages, if the history or what is queued can be continued."""
+        if not (awaits_answer(self.messages) or self._steering or self._follow_ups):
+            what = "the last answer is finished" if self.messages else "there are no messages yet"
             raise AgentMagicError(f"There is nothing to continue: {what}. Send a message with prompt(...).")
-        return queued
+        return []
 
 
 AGENT_NAMES = ("model", "tools", "system_prompt", "approver", "function_runner")
-
-
-class ActiveRun:
-    """A run and the task that it lives in, while it lasts."""
-
-    def __init__(self, agent: Agent, run: Run, loop: asyncio.AbstractEventLoop) -> None:
-        self.run = run
-        self.loop = loop
-        self.task: asyncio.Task[None] | None = None
-        self.abandoned = False
-        self._agent = agent
-        self._done: Future[None] = Future()
-
-    def start(self, prompts: list[Any]) -> None:
-        self.task = self.loop.create_task(self._work(prompts))
-
-    async def _work(self, prompts: list[Any]) -> None:
-        try:
-            await self.run.execute(prompts)
-        finally:
-            self.finish()
-            if self.run.scope.channel is not None:
-                self.run.scope.channel.close()
-
-    def finish(self) -> None:
-        """Make way for the next run."""
-        self._agent.state.is_streaming = False
-        self._agent._active = None
-        self._done.set_result(None)
-
-    def abandon(self) -> None:
-        """Abort, since whoever read the events has left; the agent counts as free."""
-        self.abandoned = True
-        self.run.scope.signal.abort("The reader of the events left.")
-
-    async def ended(self) -> None:
-        """Return at the end of the run, from whichever event loop; a cancellation of the caller is raised then."""
-        done = asyncio.wrap_future(self._done)
-        cancelled: asyncio.CancelledError | None = None
-        while not done.done():
-            try:
-                await asyncio.wait({done})
-            except asyncio.CancelledError as error:
-                cancelled = error
-        if cancelled is not None:
-            raise cancelled
-
-    def raise_interrupt(self) -> None:
-        """Raise the interrupt that stopped the run, if one did."""
-        if self.run.scope.interrupt is not None:
-            raise self.run.scope.interrupt
-
-    async def reply(self) -> Reply:
-        """Wait for the end; cancelling the wait aborts the run and waits for that."""
-        done = asyncio.wrap_future(self._done)
-        try:
-            await asyncio.wait({done})
-        except asyncio.CancelledError:
-            self.run.scope.signal.abort()
-            await self.ended()
-            raise
-        self.raise_interrupt()
-        reply = self.outcome()
-        if self.run.error is not None:
-            self.run.error.reply = reply
-            raise self.run.error
-        return reply
-
-    def outcome(self) -> Reply:
-        run = self.run
-        return Reply(
-            tuple(run.scope.messages),
-            run.usage,
-            stop_cause=run.stop_cause,
-            notes=tuple(run.request.notes),
-        )
 
 
 def resolved_model(model: Model | str) -> Model:

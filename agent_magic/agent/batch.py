@@ -21,7 +21,7 @@ from ..messages import AssistantMessage, ToolCall, ToolResultMessage
 from ..tools.execution import execute
 from ..tools.tool import AgentTool, AgentToolResult, ToolContext
 from .hooks import call_hook
-from .preflight import Refused, prepare
+from .preflight import CallRefusedError, prepare
 from .scope import RunScope
 
 ABORTED = "Operation aborted"
@@ -156,7 +156,7 @@ class Batch:
             tool, arguments = await prepare(each.call, self._tools, self._scope)
         except AbortedError:
             raise
-        except Refused as refused:
+        except CallRefusedError as refused:
             await self._end(each, refused.result)
         except Exception as error:
             await self._end(each, error_result(error_text(error)))

@@ -6,7 +6,7 @@ event that started something has its counterpart, and the history can be continu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +67,18 @@ class RequestSettings:
         return config.replace(**self.explicit) if self.explicit else config
 
 
+# After these an answer is not finished, so that the model may go on from it.
+UNFINISHED = (StopReason.ERROR, StopReason.ABORTED, StopReason.LENGTH)
+
+
+def awaits_answer(messages: Sequence[Any]) -> bool:
+    """Whether a model can go on from this history without a further message."""
+    if not messages:
+        return False
+    last = messages[-1]
+    return not isinstance(last, AssistantMessage) or last.stop_reason in UNFINISHED
+
+
 class Run:
     """One run of an agent, from `agent_start` to `agent_end`."""
 
@@ -119,6 +131,8 @@ class Run:
 
     async def _turns(self, prompts: list[Any]) -> None:
         pending = [*prompts, *self._steering.take()]
+        if not pending and not awaits_answer(self.scope.state.messages):
+            pending = self._follow_ups.take()
         while True:
             await self._start_turn(pending)
             try:
@@ -145,7 +159,7 @@ class Run:
         for message in pending:
             await self.scope.emit(MessageStartEvent(message))
             await self.scope.emit(MessageEndEvent(message))
-        if self._number == 1:
+        if self._number == 1 and not self._recovering:
             await self._prepare_next_turn()
 
     async def _end_turn(self) -> None:

@@ -12,13 +12,13 @@ from ..tools.tool import AgentTool, AgentToolResult
 from ..tools.validation import validate_tool_arguments
 from .hooks import call_hook
 from .loop_config import Block
-from .policy import ApprovalAnswer, ApprovalRequest, hash_of_arguments
+from .policy import ApprovalAnswer, ApprovalRequest, Policy, hash_of_arguments
 from .scope import RunScope
 
 _numbers = count(1)
 
 
-class Refused(Exception):
+class CallRefusedError(Exception):
     """The call must not run; `result` says why. It never leaves the agent."""
 
     def __init__(self, reason: str, terminate: bool | None = None) -> None:
@@ -29,25 +29,26 @@ class Refused(Exception):
 async def prepare(call: ToolCall, tools: Mapping[str, AgentTool], scope: RunScope) -> tuple[AgentTool, dict[str, Any]]:
     """The tool that `call` names, and the arguments to run it with.
 
-    Raises `Refused`, `ToolValidationError`, whatever the hook or the approver raised, or `AbortedError`.
+    Raises `CallRefusedError`, `ToolValidationError`, whatever the hook or the approver raised, or `AbortedError`.
     """
     if call.arguments_error is not None:
-        raise Refused(
+        raise CallRefusedError(
             f"The arguments of this call could not be read, so it was not run: {call.arguments_error} "
             "Call the tool again, with one JSON object as its arguments."
         )
     tool = tools.get(call.name)
     if tool is None:
         known = ", ".join(tools) or "none"
-        raise Refused(f"Tool {call.name} not found. The tools that exist: {known}.")
-    wanted = call.arguments
+        raise CallRefusedError(f"Tool {call.name} not found. The tools that exist: {known}.")
+    wanted: Mapping[str, Any] = call.arguments
     arguments = validated(tool, call, wanted)
-    if scope.config.before_tool_call is not None:
-        wanted = await _asked_hook(call, wanted, arguments, scope)
+    hook = scope.config.before_tool_call
+    if hook is not None:
+        wanted = _new_arguments(await call_hook(scope.signal, hook, call, arguments, scope.context()), wanted)
         # Validated once more, so that nothing the hook did to its arguments gets past.
         arguments = validated(tool, call, wanted)
     if scope.policy is not None:
-        approved = await _asked_policy(call, tool, wanted, scope)
+        approved = await _asked_policy(call, tool, wanted, scope.policy, scope)
         arguments = validated(tool, call, approved)
     return tool, arguments
 
@@ -57,12 +58,9 @@ def validated(tool: AgentTool, call: ToolCall, arguments: Mapping[str, Any]) -> 
     return validate_tool_arguments(tool, ToolCall(call.id, call.name, dict(arguments)))
 
 
-async def _asked_hook(
-    call: ToolCall, wanted: Mapping[str, Any], arguments: dict[str, Any], scope: RunScope
-) -> Mapping[str, Any]:
-    answer = await call_hook(scope.signal, scope.config.before_tool_call, call, arguments, scope.context())
+def _new_arguments(answer: Any, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(answer, Block):
-        raise Refused(answer.reason, answer.terminate or None)
+        raise CallRefusedError(answer.reason, answer.terminate or None)
     if answer is None:
         return wanted
     if isinstance(answer, Mapping):
@@ -71,7 +69,7 @@ async def _asked_hook(
 
 
 async def _asked_policy(
-    call: ToolCall, tool: AgentTool, wanted: Mapping[str, Any], scope: RunScope
+    call: ToolCall, tool: AgentTool, wanted: Mapping[str, Any], policy: Policy, scope: RunScope
 ) -> Mapping[str, Any]:
     request = ApprovalRequest(
         id=f"approval-{next(_numbers)}",
@@ -81,21 +79,20 @@ async def _asked_policy(
         tool=tool,
         reason=f"The tool {tool.name} ({tool.origin}) has the effect {tool.effect}.",
     )
-    assert scope.policy is not None
-    decision = await call_hook(scope.signal, scope.policy.decide, request)
+    decision = await call_hook(scope.signal, policy.decide, request)
     if decision == "allow":
         return wanted
     if decision != "ask":
-        raise Refused(f"The policy does not allow the tool {tool.name} ({tool.origin}, {tool.effect}).")
+        raise CallRefusedError(f"The policy does not allow the tool {tool.name} ({tool.origin}, {tool.effect}).")
     if scope.approver is None:
-        raise Refused(f"The tool {tool.name} needs an approval, and there is nobody to ask.")
+        raise CallRefusedError(f"The tool {tool.name} needs an approval, and there is nobody to ask.")
     answer: ApprovalAnswer = await call_hook(scope.signal, scope.approver.ask, request)
     scope.signal.throw_if_aborted()
     if answer.decision != "allow":
-        raise Refused(f"The user denied this call. {answer.reason}".rstrip())
+        raise CallRefusedError(f"The user denied this call. {answer.reason}".rstrip())
     approved = wanted if answer.arguments is None else copy.deepcopy(dict(answer.arguments))
     if hash_of_arguments(approved) != answer.arguments_hash:
-        raise Refused("The approval was given for other arguments, so the call was not run.")
+        raise CallRefusedError("The approval was given for other arguments, so the call was not run.")
     if answer.scope == "always":
-        scope.policy.allow_always(tool.name)
+        policy.allow_always(tool.name)
     return approved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -34,7 +34,7 @@ class Reply:
     """
 
     messages: tuple[Any, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     value: Any = None
     stop_cause: StopCause = StopCause.COMPLETED
     notes: tuple[str, ...] = ()

@@ -56,16 +56,19 @@ class RunScope:
             self.messages.append(event.message)
         self.state.apply(event)
         for listener in tuple(self.listeners):
-            try:
-                result = listener(event)
-                if inspect.isawaitable(result):
-                    await result
-            except Exception:
-                log.exception("A listener of the agent raised an exception; the run goes on.")
-            except BaseException as error:
-                self.interrupted(error)
+            await self._tell(listener, event)
         if self.channel is not None:
             self.channel.put(event)
+
+    async def _tell(self, listener: Listener, event: AgentEvent) -> None:
+        try:
+            result = listener(event)
+            if inspect.isawaitable(result):
+                await result
+        except Exception:
+            log.exception("A listener of the agent raised an exception; the run goes on.")
+        except BaseException as error:
+            self.interrupted(error)
 
     async def reader_caught_up(self) -> None:
         """Let the reader of the events, if there is one, see all of them; then raise if the run was aborted."""

@@ -108,7 +108,6 @@ class EventStream(AsyncIterator[AgentEvent]):
     def _leave(self) -> None:
         if not self._left:
             self._left = True
-            self._channel.close()
             if self._run is not None:
                 self._run.abandon()
 

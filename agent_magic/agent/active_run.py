@@ -1,0 +1,84 @@
+"""A run that lives in a task of its own, and those who wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from .loop import Run
+from .reply import Reply
+
+
+class ActiveRun:
+    """A run and the task that it lives in, while it lasts."""
+
+    def __init__(self, run: Run, loop: asyncio.AbstractEventLoop, free: Callable[[], None]) -> None:
+        self.run = run
+        self.loop = loop
+        self.task: asyncio.Task[None] | None = None
+        self.abandoned = False
+        self._free = free
+        self._done: Future[None] = Future()
+
+    def start(self, prompts: list[Any]) -> None:
+        self.task = self.loop.create_task(self._work(prompts))
+
+    async def _work(self, prompts: list[Any]) -> None:
+        try:
+            await self.run.execute(prompts)
+        finally:
+            self._free()
+            self._done.set_result(None)
+            if self.run.scope.channel is not None:
+                self.run.scope.channel.close()
+
+    def abandon(self) -> None:
+        """Abort, since whoever read the events has left; the agent counts as free."""
+        self.abandoned = True
+        self.run.scope.signal.abort("The reader of the events left.")
+        channel = self.run.scope.channel
+        if channel is not None and not self.loop.is_closed():
+            # The reader may have been collected in any thread.
+            self.loop.call_soon_threadsafe(channel.close)
+
+    async def ended(self) -> None:
+        """Return at the end of the run, from whichever event loop; a cancellation of the caller is raised then."""
+        done = asyncio.wrap_future(self._done)
+        try:
+            await asyncio.wait({done})
+        except asyncio.CancelledError:
+            if not self._done.done():
+                await self.ended()
+            raise
+
+    def raise_interrupt(self) -> None:
+        """Raise the interrupt that stopped the run, if one did."""
+        if self.run.scope.interrupt is not None:
+            raise self.run.scope.interrupt
+
+    async def reply(self) -> Reply:
+        """Wait for the end; cancelling the wait aborts the run and waits for that."""
+        done = asyncio.wrap_future(self._done)
+        try:
+            await asyncio.wait({done})
+        except asyncio.CancelledError:
+            self.run.scope.signal.abort()
+            await self.ended()
+            raise
+        self.raise_interrupt()
+        reply = self.outcome()
+        if self.run.error is not None:
+            self.run.error.reply = reply
+            raise self.run.error
+        return reply
+
+    def outcome(self) -> Reply:
+        run = self.run
+        return Reply(
+            tuple(run.scope.messages),
+            run.usage,
+            stop_cause=run.stop_cause,
+            notes=tuple(run.request.notes),
+        )
