@@ -218,8 +218,12 @@ class Compactor:
             self.session.move_to(failed.parent_id)
         try:
             await self.compact(reason="overflow")
-        except NothingToCompactError:
-            return None
+        except BaseException as error:
+            if failed is not None:
+                self.session.move_to(failed.id)
+            if isinstance(error, NothingToCompactError):
+                return None
+            raise
         return TurnUpdate(messages=self.session.messages)
 
 

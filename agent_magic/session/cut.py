@@ -80,7 +80,7 @@ def _readable(entries: Sequence[Entry]) -> tuple[list[Entry], list[Any]]:
 def _cut_place(messages: Sequence[Any], sizes: Sequence[int], keep_tokens: int) -> int:
     """The position of the first message to keep; 0 keeps all.
 
-    It is the first good place after which no more than `keep_tokens` follow; where the end has none, the last one.
+    It is the first good place from where about `keep_tokens` are left; where none is so near the end, the last one.
     """
     places = _good_places(messages)
     total = 0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidDataError, SessionError, SessionLockedError
-from .entries import Entry, Header, entry_from_json, numbered
+from .entries import Entry, Header, entry_from_json
 from .lock import lock
 from .writer import Writer
 
@@ -57,7 +57,7 @@ class SessionFile:
         except BaseException:
             file.close()
             raise
-        return cls(Writer(lambda: file)), contents
+        return cls(Writer(file)), contents
 
     def append(self, lines: Iterable[dict[str, Any]]) -> Future[None]:
         """Append JSON objects, one a line, all or none. The future is done when they have left this process."""
@@ -93,7 +93,7 @@ def parse(data: bytes, path: Path) -> Contents:
     previous: str | None = None
     for line in lines[1:]:
         try:
-            entry = entry_from_json(load_line(line), numbered(len(entries) + 1), previous)
+            entry = entry_from_json(load_line(line), len(entries) + 1, previous)
         except ValueError:
             continue
         entries.append(entry)

@@ -25,18 +25,18 @@ LAST_WAIT = 5.0
 
 
 class Writer:
-    """Appends lines to the file that `open_file()` gives, which is called in the thread, before the first line.
+    """Appends lines to an open file, or to the one that a function gives, which the thread calls before the first line.
 
     What could not be written is tried again with the next line.
     """
 
-    def __init__(self, open_file: Callable[[], io.FileIO]) -> None:
-        self._open_file = open_file
-        self._file: io.FileIO | None = None
+    def __init__(self, file: io.FileIO | Callable[[], io.FileIO]) -> None:
+        self._file = file
         self._changed = threading.Condition(threading.RLock())
         self._waiting: list[tuple[bytes, Future[None]]] = []
         self._unwritten: list[bytes] = []
         self._running = False
+        self._closed = False
         self._urgent = False
         self._accepted = 0
         self._settled = 0
@@ -46,6 +46,8 @@ class Writer:
         """Take a line. The future is done when the line is written; else its exception is a `SessionError`."""
         written: Future[None] = Future()
         with self._changed:
+            if self._closed:
+                raise SessionError("The session is closed. Open it again to go on with it.")
             self._waiting.append((line, written))
             self._accepted += 1
             if not self._running:
@@ -69,11 +71,14 @@ class Writer:
                 raise self._error
 
     def close(self) -> None:
-        """Flush, close the file and give its lock back."""
+        """Flush, close the file and give its lock back. Closing again does nothing."""
+        if self._closed:
+            return
         try:
             self.flush()
         finally:
-            if self._file is not None:
+            self._closed = True
+            if isinstance(self._file, io.FileIO):
                 self._file.close()
 
     def _run(self) -> None:
@@ -102,10 +107,10 @@ class Writer:
     def _write(self, taken: list[tuple[bytes, Future[None]]]) -> None:
         lines = [*self._unwritten, *(line for line, _ in taken)]
         try:
-            if self._file is None:
-                self._file = self._open_file()
+            if not isinstance(self._file, io.FileIO):
+                self._file = self._file()
             _append(self._file, b"".join(lines))
-        except (OSError, SessionError) as error:
+        except Exception as error:
             self._unwritten = lines
             self._error = error if isinstance(error, SessionError) else _failed(error)
             for _, written in taken:
@@ -116,7 +121,7 @@ class Writer:
                 written.set_result(None)
 
     def _sync(self) -> None:
-        if self._file is not None and self._error is None:
+        if isinstance(self._file, io.FileIO) and self._error is None:
             # Some file systems know no sync; what is written there is as durable as it gets.
             with contextlib.suppress(OSError):
                 os.fsync(self._file.fileno())
@@ -135,7 +140,7 @@ def _append(file: io.FileIO, data: bytes) -> None:
         raise
 
 
-def _failed(error: OSError) -> SessionError:
+def _failed(error: Exception) -> SessionError:
     return SessionError(
         f"The session could not be written: {error}. The conversation goes on in memory; make room or fix the "
         "permissions, and the next message writes what is missing."
