@@ -103,7 +103,7 @@ async def execute(
             "Use another tool, or try again later."
         )
     call = _Call(context)
-    task = asyncio.ensure_future(_run(tool, arguments, call, runner or PoolRunner()))
+    task = asyncio.ensure_future(_run_in_task(tool, arguments, call, runner or PoolRunner()))
     stopped, forget = _watch(context.signal, call)
     try:
         ends: set[asyncio.Future[Any]] = {task, stopped}
@@ -164,13 +164,16 @@ def _watch(signal: AbortSignal, call: _Call) -> tuple[asyncio.Future[None], Call
     return stopped, signal.on_abort(react)
 
 
-def _outcome(task: asyncio.Task[AgentToolResult], tool: AgentTool) -> AgentToolResult:
+def _outcome(task: asyncio.Task[AgentToolResult | KeyboardInterrupt], tool: AgentTool) -> AgentToolResult:
     if task.cancelled():
         raise ToolExecutionError(f"The tool {tool.name!r} cancelled itself.")
-    return task.result()
+    result = task.result()
+    if isinstance(result, KeyboardInterrupt):
+        raise result
+    return result
 
 
-async def _give_up(task: asyncio.Task[AgentToolResult], tool: AgentTool, call: _Call) -> None:
+async def _give_up(task: asyncio.Task[AgentToolResult | KeyboardInterrupt], tool: AgentTool, call: _Call) -> None:
     """Cancel the task and wait for its end: a short while for a coroutine, as long as its runner for a function."""
     task.cancel()
     await asyncio.wait({task}, timeout=GRACE if call.on_loop else None)
@@ -185,6 +188,16 @@ def _take_exception(task: asyncio.Future[Any]) -> None:
     """Take the exception of work that nobody waits for, so that asyncio does not report it as lost."""
     if not task.cancelled():
         task.exception()
+
+
+async def _run_in_task(
+    tool: AgentTool, arguments: dict[str, Any], call: _Call, runner: FunctionRunner
+) -> AgentToolResult | KeyboardInterrupt:
+    """`_run`, with an interrupt handed over as a value: raised from a task it would stop the event loop."""
+    try:
+        return await _run(tool, arguments, call, runner)
+    except KeyboardInterrupt as error:
+        return error
 
 
 async def _run(tool: AgentTool, arguments: dict[str, Any], call: _Call, runner: FunctionRunner) -> AgentToolResult:
