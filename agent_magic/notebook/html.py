@@ -210,14 +210,12 @@ def _table(table: Mapping[str, Any]) -> str:
     rows, index = table.get("rows") or [], table.get("index")
     shown = rows_that_fit(rows)
     numeric = set(table.get("numeric") or ())
-    names = [*([""] if index else []), *table.get("columns", ())]
-    heads = "".join(_cell("th", name, True) for name in names)
+    columns = [_cell("th", name, place in numeric) for place, name in enumerate(table.get("columns", ()))]
+    heads = " ".join([_cell("th", "", True), *columns] if index else columns)
     lines = []
     for number, row in enumerate(rows[:shown]):
-        label = _cell("th", index[number], True) if index else ""
-        lines.append(
-            "<tr>" + label + "".join(_cell("td", each, place in numeric) for place, each in enumerate(row)) + "</tr>"
-        )
+        cells = [_cell("td", each, place in numeric) for place, each in enumerate(row)]
+        lines.append(f"<tr>{' '.join([_cell('th', index[number], True), *cells] if index else cells)}</tr>")
     return (
         _small(table_title(table, shown))
         + f'<div style="overflow-x:auto"><table style="{TABLE_STYLE}">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n'

@@ -29,6 +29,8 @@ class Journal:
         self._first = dict(self.fields)
         self._items: dict[str, dict[str, Any]] = {}
         self._deltas: list[dict[str, Any]] = []
+        # How many of them have been read, and must not change any more.
+        self._read = 0
         self._names = 0
         self._unwritten: tuple[str, str, list[str]] | None = None
         self._lengths: dict[tuple[str, str], int] = {}
@@ -46,6 +48,7 @@ class Journal:
 
     def deltas_since(self, seq: int) -> list[dict[str, Any]]:
         self._write()
+        self._read = len(self._deltas)
         return self._deltas[max(0, seq) :]
 
     def item(self, name: str | None) -> Mapping[str, Any]:
@@ -75,7 +78,11 @@ class Journal:
             self._items[name] = {**self._items[name], **fields}
         else:
             return
-        self._deltas.append({"seq": len(self._deltas) + 1, "item": name, "set": fields})
+        last = self._deltas[-1] if len(self._deltas) > self._read else {}
+        if "set" in last and last["item"] == name:
+            self._deltas[-1] = {**last, "set": {**last["set"], **fields}}
+        else:
+            self._deltas.append({"seq": len(self._deltas) + 1, "item": name, "set": fields})
 
     def append(self, name: str, field: str, pool: str, text: str, limit: int = ANSWER_ROOM) -> None:
         if name not in self._items:

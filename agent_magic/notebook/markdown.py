@@ -27,7 +27,7 @@ def record_markdown(record: Mapping[str, Any], with_prompt: bool = False) -> str
     items = record["items"] if with_prompt else without_prompt(record["items"])
     parts = [part for part in map(item_markdown, items) if part]
     if record.get("omitted"):
-        parts.append(escaped("Left out of this record: " + "; ".join(map(str, record["omitted"])) + "."))
+        parts.append(escaped("Left out of this record: " + "; ".join(map(one_line, record["omitted"])) + "."))
     parts.append(" · ".join(map(escaped, footer(record))))
     return "\n\n".join(parts) + "\n"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from .limits import IMAGE_LIMIT
 
-# Resolutions to try, in dots per inch, until a figure fits.
-_RESOLUTIONS = (100, 72, 50, 36)
+# Dots per inch of a figure.
+_RESOLUTION = 100
 _SHRINKS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
 
 
@@ -19,22 +19,17 @@ def _encoded(data: bytes) -> str:
 
 
 def figure_picture(figure: Any) -> dict[str, Any]:
-    """A matplotlib figure as PNG, at the highest resolution that fits."""
-    width, height = figure.get_size_inches() * 100
-    words = f"figure, {width:.0f} × {height:.0f} pixels"
-    for resolution in _RESOLUTIONS:
-        file = io.BytesIO()
-        figure.savefig(file, format="png", dpi=resolution, bbox_inches="tight")
-        data = _encoded(file.getvalue())
-        if len(data) <= IMAGE_LIMIT:
-            return {"image/png": data, "text/plain": words}
-    return {"text/plain": f"{words}, left out: it takes more than {IMAGE_LIMIT // 1000} kB"}
+    """A matplotlib figure as PNG at 100 dots per inch, or smaller and as JPEG where that does not fit."""
+    width, height = figure.get_size_inches() * _RESOLUTION
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=_RESOLUTION, bbox_inches="tight")
+    return {**fitted("image/png", file.getvalue()), "text/plain": f"figure, {width:.0f} × {height:.0f} pixels"}
 
 
 def pil_picture(image: Any) -> dict[str, Any]:
     """A PIL image as PNG, or smaller and as JPEG where that does not fit."""
     words = f"image, {image.width} × {image.height} pixels"
-    if image.mode not in ("1", "L", "LA", "P", "RGB", "RGBA"):
+    if image.mode not in ("1", "L", "LA", "P", "RGB", "RGBA") or _is_opaque(image):
         image = image.convert("RGB")
     for shrink in _SHRINKS:
         size = (max(1, int(image.width * shrink)), max(1, int(image.height * shrink)))
@@ -50,6 +45,10 @@ def pil_picture(image: Any) -> dict[str, Any]:
             if len(data) <= IMAGE_LIMIT:
                 return {kind: data, "text/plain": words}
     return {"text/plain": f"{words}, left out: it takes more than {IMAGE_LIMIT // 1000} kB"}
+
+
+def _is_opaque(image: Any) -> bool:
+    return bool(image.mode == "RGBA" and image.getextrema()[3] == (255, 255))
 
 
 def fitted(kind: str, data: Any) -> dict[str, Any]:

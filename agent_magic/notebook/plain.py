@@ -15,7 +15,7 @@ def record_plain(record: Mapping[str, Any], live: bool = False, with_prompt: boo
     items = record["items"] if with_prompt else without_prompt(record["items"])
     parts = [part for part in map(item_plain, items) if part]
     if record.get("omitted"):
-        parts.append("Left out of this record: " + "; ".join(map(str, record["omitted"])) + ".")
+        parts.append("Left out of this record: " + "; ".join(map(one_line, record["omitted"])) + ".")
     parts.append(" · ".join([*footer(record), *([STOP_HINT] if live else [])]))
     return "\n\n".join(parts)
 
