@@ -5,36 +5,18 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from .demo_profile import Parameter, ToolProfile
+from .demo_reading import Filling, Reading
+from .demo_texts import TextFinder
 from .demo_values import Token, ordinal_of
-from .demo_words import GENERIC, ORDERING, listed, same_thing, stem
+from .demo_words import listed, same_thing, stem
 
 _NEGATIONS = frozenset(listed("no not without don't dont doesn't never skip exclude excluding isn't except"))
-_PREPOSITIONS = frozenset(listed("in for of at on about named called by from to into with as near around against"))
 _TO_WORDS = frozenset(listed("to into in as"))
 _SINGLE_LETTERS = frozenset(listed("m c f k g l h"))
 _SWITCHES = frozenset(map(stem, listed("include with is use has enable show want needs allow add should do only")))
-
-
-@dataclass
-class Filling:
-    """The arguments found so far. `weak` are those that were only guessed from leftover words."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    positions: dict[str, int] = field(default_factory=dict)
-    weak: set[str] = field(default_factory=set)
-    used: set[int] = field(default_factory=set)
-
-    def put(self, parameter: Parameter, value: Any, where: Iterable[int], weak: bool = False) -> None:
-        where = list(where)
-        self.values[parameter.name] = value
-        self.positions[parameter.name] = where[0]
-        self.used.update(where)
-        if weak:
-            self.weak.add(parameter.name)
 
 
 def fill(profile: ToolProfile, tokens: Sequence[Token], continues: Filling | None = None) -> Filling:
@@ -52,38 +34,13 @@ def fill(profile: ToolProfile, tokens: Sequence[Token], continues: Filling | Non
     return filler.found
 
 
-class _Filler:
+class _Filler(Reading):
     def __init__(self, profile: ToolProfile, tokens: Sequence[Token], continues: Filling | None) -> None:
-        self.profile = profile
-        self.tokens = tokens
+        super().__init__(profile, tokens)
+        self.texts = TextFinder(self)
         self.continues = continues
-        self.found = Filling()
         filled = continues.values if continues is not None else {}
         self.parameters = sorted(profile.parameters, key=lambda each: (each.name in filled, not each.required))
-
-    # Words around a position -------------------------------------------------------------------------------------
-
-    def _is_free(self, position: int) -> bool:
-        return position not in self.found.used
-
-    def _before(self, position: int) -> str:
-        """The nearest word before `position` that is no article."""
-        for token in reversed(self.tokens[:position]):
-            if token.lower not in ("the", "a", "an", "=", ":"):
-                return token.lower
-        return ""
-
-    def _named(self, position: int, parameter: Parameter, last: int | None = None) -> bool:
-        """Whether the parameter's own name stands right beside the tokens `position` to `last`."""
-        names = set(parameter.name_stems)
-        around = [self._before(position)]
-        following = (position if last is None else last) + 1
-        if following < len(self.tokens):
-            around.append(self.tokens[following].lower)
-        return any(stem(word) in names for word in around if word)
-
-    def _evidence(self, token: Token) -> bool:
-        return any(self.profile.weights.get(each, 0.0) >= 0.5 for each in token.stems)
 
     # Choices ---------------------------------------------------------------------------------------------------------
 
@@ -100,7 +57,7 @@ class _Filler:
         taken: set[int] = set()
         for choice in sorted(choices, key=lambda each: -len(str(each))):
             for where in self._places_of(choice, parameter):
-                if not taken & set(where) and all(map(self._is_free, where)):
+                if not taken & set(where) and all(map(self.is_free, where)):
                     taken.update(where)
                     found.append((where, choice))
         return sorted(found, key=lambda each: each[0])
@@ -136,11 +93,11 @@ class _Filler:
         found = []
         for position, token in enumerate(self.tokens):
             if token.kind == "number" or (token.kind == "word" and token.value is not None):
-                if token.value == choice and self._named(position, parameter):
+                if token.value == choice and self.named(position, parameter):
                     found.append([position])
             elif ordinal_of(token) == choice:
                 letter = token.lower[0] if re.fullmatch(r"[a-z]\d", token.lower) else ""
-                if letter == parameter.name[:1].lower() or self._named(position, parameter):
+                if letter == parameter.name[:1].lower() or self.named(position, parameter):
                     found.append([position])
         return found
 
@@ -166,7 +123,7 @@ class _Filler:
         return self.continues.positions.get(parameter.name, -1) if self.continues is not None else -1
 
     def _direction_at(self, position: int) -> str:
-        before = self._before(position)
+        before = self.before(position)
         if before in ("many", "much"):
             return "to"
         if (
@@ -210,7 +167,7 @@ class _Filler:
                 if parameter.name in self.found.values:
                     continue
                 for position, token in enumerate(self.tokens):
-                    if self._is_free(position) and self._suits(token, parameter) and rule(position, parameter):
+                    if self.is_free(position) and self._suits(token, parameter) and rule(position, parameter):
                         self.found.put(parameter, token.value, [position])
                         break
 
@@ -225,7 +182,7 @@ class _Filler:
         )
 
     def _is_named_number(self, position: int, parameter: Parameter) -> bool:
-        return self._named(position, parameter)
+        return self.named(position, parameter)
 
     def _is_year(self, position: int, parameter: Parameter) -> bool:
         return parameter.is_year and _looks_like_a_year(self.tokens[position])
@@ -269,7 +226,7 @@ class _Filler:
 
     def _fill_text(self, parameter: Parameter) -> None:
         least = (2.0 if self.continues is not None else 1.0) if parameter.required else 4.0
-        best = max(self._candidates(parameter), key=lambda each: each[0], default=None)
+        best = max(self.texts.candidates(parameter), key=lambda each: each[0], default=None)
         if best is not None and best[0] >= least:
             score, where, value = best
             self.found.put(parameter, value, where, weak=score < 2.0)
@@ -283,11 +240,11 @@ class _Filler:
                 places += where
         elif item.kind in ("number", "integer"):
             for place, token in enumerate(self.tokens):
-                if self._is_free(place) and token.kind == "number" and self._suits(token, item):
+                if self.is_free(place) and token.kind == "number" and self._suits(token, item):
                     values.append(token.value)
                     places.append(place)
         elif item.kind == "text":
-            found = sorted(self._candidates(item), key=lambda each: -each[0])
+            found = sorted(self.texts.candidates(item), key=lambda each: -each[0])
             if found and found[0][0] >= (2.0 if self.continues is not None else 1.0):
                 same = [each for each in found if each[0] == found[0][0]] if found[0][0] > 4.5 else found[:1]
                 for _, where, value in sorted(same, key=lambda each: each[1]):
@@ -295,120 +252,6 @@ class _Filler:
                     places += where
         if values and (parameter.required or item.kind != "text" or len(places) == len(self.tokens)):
             self.found.put(parameter, values, places)
-
-    def _candidates(self, parameter: Parameter) -> list[tuple[float, list[int], Any]]:
-        """Possible values with a score: from 5 for a quotation down to 1 for a word that nothing else explains."""
-        found: list[tuple[float, list[int], Any]] = []
-        position = 0
-        while position < len(self.tokens):
-            token = self.tokens[position]
-            run = self._run_at(position)
-            if self._is_free(position) and token.kind not in ("mark", "date", "time", "number", "ordinal"):
-                score = self._score(parameter, run)
-                if score:
-                    found.append((score, run, self._text_of(parameter, run)))
-            position = run[-1] + 1
-        if parameter.is_writing:
-            found += self._written(parameter)
-        return found
-
-    def _run_at(self, position: int) -> list[int]:
-        """The capitalised words that begin here, such as New York or Rio de Janeiro, else this token alone."""
-        run = [position]
-        if not self.tokens[position].is_capitalised or self._evidence(self.tokens[position]):
-            return run
-        while run[-1] + 1 < len(self.tokens):
-            following = self.tokens[run[-1] + 1]
-            after = self.tokens[run[-1] + 2] if run[-1] + 2 < len(self.tokens) else None
-            if following.is_capitalised and self._is_free(run[-1] + 1):
-                run.append(run[-1] + 1)
-            elif (
-                following.lower in ("de", "la", "of", "am", "del", "the") and after is not None and after.is_capitalised
-            ):
-                run += [run[-1] + 1, run[-1] + 2]
-            else:
-                break
-        return run if position or self._starts_with_a_name(run) else [position]
-
-    def _starts_with_a_name(self, run: list[int]) -> bool:
-        first = self.tokens[run[0]]
-        return first.is_content and first.lower not in ORDERING and not self._evidence(first)
-
-    def _text_of(self, parameter: Parameter, run: list[int]) -> str:
-        tokens = [self.tokens[place] for place in run]
-        if len(run) == 1 and tokens[0].kind == "quoted":
-            return str(tokens[0].value)
-        text = " ".join(token.text for token in tokens)
-        return parameter.examples.get(text.lower(), text)
-
-    def _score(self, parameter: Parameter, run: list[int]) -> float:
-        position, token = run[0], self.tokens[run[0]]
-        if token.kind == "quoted":
-            return 6.0 if parameter.is_writing else 5.0
-        if token.kind in ("file", "link"):
-            return 5.5 if parameter.is_file or token.kind == "link" else 2.5
-        if not any(self.tokens[place].is_content for place in run) or not token.text[0].isalpha():
-            return 0.0
-        if self._text_of(parameter, run).lower() in parameter.examples:
-            return 4.2
-        if len(run) == 1 and (token.stem in parameter.name_stems or token.lower in _PREPOSITIONS):
-            return 0.0
-        if self._named(position, parameter, run[-1]) and not self._is_tool_word(run):
-            return 4.5
-        if token.is_identifier:
-            return 4.0
-        if parameter.is_writing:
-            return 0.0
-        score = self._score_of_case(parameter, run)
-        before = self._before(position)
-        if before in _PREPOSITIONS and not self._is_tool_word(run):
-            score = max(score + 0.2, 2.0)
-        elif not (score or parameter.is_file or self._is_tool_word(run)) and self._is_beside_a_tool_word(position):
-            score = 1.0
-        return score
-
-    def _score_of_case(self, parameter: Parameter, run: list[int]) -> float:
-        token = self.tokens[run[0]]
-        if token.is_code:
-            return 3.7 if parameter.is_code else 3.2
-        if not token.is_capitalised:
-            return 0.0
-        if run[0] == 0:
-            return 0.0 if not self._starts_with_a_name(run) else 1.5 + 0.5 * (parameter.is_place or len(run) > 1)
-        return 3.0 + 0.4 * parameter.is_place
-
-    def _is_beside_a_tool_word(self, position: int) -> bool:
-        """As `revenue` is in `plot the revenue` and `a revenue chart`; `pick` in `pick a chart` is not."""
-        before = next((each for each in reversed(self.tokens[:position]) if each.is_content), None)
-        after = self.tokens[position + 1] if position + 1 < len(self.tokens) else None
-        return (before is not None and (self._evidence(before) or before.lower in GENERIC)) or (
-            after is not None and self._evidence(after)
-        )
-
-    def _is_tool_word(self, run: list[int]) -> bool:
-        return len(run) == 1 and self._evidence(self.tokens[run[0]])
-
-    def _written(self, parameter: Parameter) -> list[tuple[float, list[int], Any]]:
-        """Text without quotation marks: what stands between the tool's verb and the other arguments."""
-        verb = next((place for place, token in enumerate(self.tokens) if self._evidence(token)), None)
-        if verb is None:
-            return []
-        start, end = verb + 1, len(self.tokens)
-        later = [place for place in self.found.used if place > verb]
-        if later:
-            end = min(later)
-            while end > start and self.tokens[end - 1].lower in _PREPOSITIONS | {"the"}:
-                end -= 1
-        known = parameter.stems | {"follow", "word"}
-        while start < end and (self.tokens[start].stem in known or self.tokens[start].lower in ("the", "this", "that")):
-            start += 1
-        run = [place for place in range(start, end) if self._is_free(place)]
-        if not run or all(self._evidence(self.tokens[place]) for place in run):
-            return []
-        if not any(self.tokens[place].is_content for place in run) and len(run) < 2:
-            return []
-        text = " ".join(self.tokens[place].text for place in run)
-        return [(2.5, run, re.sub(r"\s+([,.;:?!])", r"\1", text).strip(" ,.;:"))]
 
 
 def _looks_like_a_year(token: Token) -> bool:

@@ -7,10 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-from .demo_filling import Filling, fill
+from .demo_filling import fill
 from .demo_profile import Parameter, ToolProfile, profile_of
+from .demo_reading import Filling
 from .demo_values import Token, tokens_of
 from .demo_words import GENERIC, REQUESTING, listed
 from .playback import OfferedTool
@@ -30,13 +32,14 @@ _ABOUT_TOOLS = re.compile(
       | \bhow\s+(?:do|can|should|would|could)\s+(?:i|we|one)\s+(?!say|write|express)
       | \bhow\s+(?:do|does|did)\b.*\bwork\b
       | \bwhat\s+(?:do|does|did)\b.*\b(?:mean|do|show|stand\s+for)\b
+      | \b(?:best|right|good|better|easiest|fastest|usual|proper)\s+way\b | \bis\s+there\s+an?\b
       | \bwhat\s+(?:can|could)\s+(?:you|i)\b
       | \bwhen\s+(?:do|does|did|would|should|to)\b
       | \bwould\s+you\s+(?:rather|prefer|pick|choose|use|recommend|suggest)\b
       | \bwhat(?:'s|\s+is|\s+are|\s+was)\s+an?\b
       | ^(?:please\s+|can\s+you\s+|could\s+you\s+)*
         (?:explain|define|who|teach|imagine|recommend|suggest|write|compose|discuss
-          |tell\s+(?:me|us)\s+(?:a|an|about|more|how|why)|thanks|thank\s+you|hello|hi|good\s+morning)\b
+          |tell\s+(?:me|us)\s+(?:a|an|about|more|how\s+to|why)|thanks|thank\s+you|hello|hi|good\s+morning)\b
         (?!\s*[,!.:;]\s*\w)
       | ^(?:please\s+)?(?:don'?t|do\s+not|never|stop)\b
     """,
@@ -85,6 +88,7 @@ def choose(text: str, tools: Iterable[OfferedTool]) -> list[Choice]:
     requests = _requests(_pieces(tokens_of(text)), profiles)
     for request in requests:
         _fill_calls(request)
+    requests = [each for each in requests if not _only_repeats(each, requests)]
     _share(requests)
     kept = [request for request in requests if _is_meant(request)]
     choices = [_choice(request.profile, call) for request in kept for call in request.calls]
@@ -93,6 +97,12 @@ def choose(text: str, tools: Iterable[OfferedTool]) -> list[Choice]:
         if choice not in unique:
             unique.append(choice)
     return unique
+
+
+def _only_repeats(request: _Request, requests: Sequence[_Request]) -> bool:
+    """Whether a part such as `Show sales` adds nothing to another part that asks for the same tool."""
+    same = [each for each in requests if each.profile.name == request.profile.name]
+    return not any(request.calls) and any(any(each.calls) for each in same)
 
 
 def _choice(profile: ToolProfile, call: Mapping[str, Any]) -> Choice:
@@ -189,10 +199,19 @@ def _best(
     evidence, total, profile = scored[0]
     if len(scored) > 1 and scored[1][1] > total - 0.05:
         return None
+    if _asks_for_an_argument(piece, profile):
+        return None
     names_tool = evidence >= _ENOUGH_WHEN_FILLED
     if names_tool or (total >= _ENOUGH_BY_VALUES and (allow_values or evidence >= _VERB_ALONE)):
         return profile, evidence
     return None
+
+
+def _asks_for_an_argument(piece: Sequence[Token], profile: ToolProfile) -> bool:
+    """Whether the piece asks for what one would have to give: `which city has the best weather`."""
+    words = [token for token in piece if token.kind == "word"][:3]
+    names = {name for parameter in profile.required for name in parameter.name_stems}
+    return any(one.lower in ("which", "what") and other.stem in names for one, other in pairwise(words))
 
 
 def _scores(piece: Sequence[Token], profile: ToolProfile) -> tuple[float, float]:
@@ -300,15 +319,17 @@ def _fill_calls(request: _Request) -> None:
             for call in calls:
                 for name, value in values.items():
                     call.setdefault(name, value)
-        elif joined_by_and and _is_another(values, calls[-1]):
+        elif _is_another(values, calls[-1], joined_by_and):
             calls.append({**calls[-1], **values})
             _give_back(profile, calls, set(values), number)
     request.calls = calls
     request.covered = _coverage(request, fillings)
 
 
-def _is_another(values: Mapping[str, Any], call: Mapping[str, Any]) -> bool:
-    return any(name in call and call[name] != value for name, value in values.items())
+def _is_another(values: Mapping[str, Any], call: Mapping[str, Any], joined_by_and: bool) -> bool:
+    """Whether the values make a second call. A comma alone may only explain, as in `Paris, France`."""
+    changed = [name for name, value in values.items() if name in call and call[name] != value]
+    return len(changed) >= (1 if joined_by_and else 2)
 
 
 def _give_back(profile: ToolProfile, calls: list[dict[str, Any]], new: set[str], number: int) -> None:
@@ -376,6 +397,8 @@ def _share(requests: Sequence[_Request]) -> None:
 
 def _is_meant(request: _Request) -> bool:
     if request.missing:
+        return request.evidence >= _ENOUGH and request.covered >= _COVERED_BY_NAME
+    if not any(request.calls):
         return request.evidence >= _ENOUGH and request.covered >= _COVERED_BY_NAME
     if request.evidence < _ENOUGH_WHEN_FILLED:
         return request.covered >= _COVERED_BY_VALUES

@@ -14,7 +14,9 @@ from .playback import OfferedTool, schema_of
 _WRITING = frozenset(
     map(stem, listed("text message query sentence phrase note title content body prompt question comment"))
 )
-_PLACE = frozenset(map(stem, listed("city place location town country address destination origin airport station")))
+_PLACE = frozenset(
+    map(stem, listed("city place location town country region address destination origin airport station"))
+)
 _CODE = frozenset(map(stem, listed("code symbol ticker abbreviation currency")))
 _FILE = frozenset(map(stem, listed("file path filename folder directory")))
 _TO = re.compile(r"\b(to|into|target|destination|result(?:ing)?|output)\b")

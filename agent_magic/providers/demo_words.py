@@ -155,14 +155,23 @@ WEEKDAYS = {
     name: number for number, name in enumerate(listed("monday tuesday wednesday thursday friday saturday sunday"))
 }
 
-_IRREGULAR = {"feet": "foot", "said": "say", "sold": "sell", "drawn": "draw", "data": "data", "series": "series"}
+_IRREGULAR = {
+    "meaning": "meaning",
+    "feet": "foot",
+    "said": "say",
+    "sold": "sell",
+    "drawn": "draw",
+    "data": "data",
+    "series": "series",
+}
 
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """`word` without case and the commonest endings, so that `plotting`, `plots` and `plot` are equal."""
     word = word.lower().replace("’", "'").removesuffix("'s")
-    word = _IRREGULAR.get(word, word)
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if len(word) > 4 and word.endswith("ies"):
         word = word[:-3] + "y"
     elif len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):

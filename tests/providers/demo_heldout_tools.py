@@ -60,7 +60,9 @@ def read_table(path: str, rows: int | None = None) -> str:
     return f"{path} {rows}"
 
 
-def add_task(title: str, priority: Literal["low", "normal", "high"] = "normal", due: datetime.date | None = None) -> str:
+def add_task(
+    title: str, priority: Literal["low", "normal", "high"] = "normal", due: datetime.date | None = None
+) -> str:
     """Add a task to the list of things to do.
 
     Args:
