@@ -56,7 +56,7 @@ def observe(listener: Callable[[HTTPEvent], object]) -> Callable[[], None]:
 
 async def post(
     model: Model, url: str, headers: Mapping[str, str | Secret], body: bytes, config: RequestConfig
-) -> AsyncIterator[list[bytes]]:
+) -> AsyncGenerator[list[bytes], None]:
     """Send a JSON `body` and give the data payloads of each network read; a plain JSON answer is one payload.
 
     Names of `headers` are in small letters, and values that are keys must be `Secret`. Raises one of the kinds of

@@ -33,7 +33,7 @@ async def stream(
     answer = ChatAnswer(model, url)
     broken: StreamInterruptedError | None = None
     try:
-        async with aclosing(post(model, url, headers, body, config)) as reads:  # type: ignore[type-var]
+        async with aclosing(post(model, url, headers, body, config)) as reads:
             async for payloads in reads:
                 items = answer.read(payloads)
                 if items:

@@ -68,7 +68,8 @@ class ChatAnswer:
                 self._done = True
                 continue
             for chunk in self._values(payload):
-                self._read_chunk(chunk)
+                if not self._read_plain(chunk):
+                    self._read_chunk(chunk)
                 if self.failure is not None:
                     return self._items
         return self._items
@@ -126,6 +127,23 @@ class ChatAnswer:
         except NotJSONError:
             self.failure = interrupted(self._model, self._url, "The server sent something that is not JSON.")
             return ()
+
+    def _read_plain(self, chunk: Any) -> bool:
+        """Read a chunk that brings more text and nothing else; False, and nothing read, if it is any other."""
+        if self._kind != "text" or self._halves is not None or not self._tags.plain:
+            return False
+        try:
+            (choice,) = chunk["choices"]
+            delta = choice["delta"]
+            text = delta["content"]
+            if len(delta) > 1 or type(text) is not str or choice["finish_reason"] is not None or not text:
+                return False
+            if chunk.get("usage") or chunk.get("error") or choice.get("usage"):
+                return False
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return False
+        self._items.append(TextDelta(self._index, text))
+        return True
 
     def _read_chunk(self, chunk: Any) -> None:
         if isinstance(chunk, list):

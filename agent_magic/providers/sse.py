@@ -25,6 +25,8 @@ class SSEDecoder:
         self.raw = False
         self._sniffed = False
         self._crlf = False
+        self._has_cr = False
+        self._plain = False
         self._pieces: list[bytes] = []
 
     def is_done(self) -> bool:
@@ -33,6 +35,12 @@ class SSEDecoder:
     def feed(self, data: bytes) -> list[bytes]:
         if self._done:
             return []
+        # The common case: one whole event, all of it one line.
+        if self._plain and data.startswith(b"data: {") and data.find(b"\n") == len(data) - 2 and data[-1:] == b"\n":
+            return [data[6:-2]]
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> list[bytes]:
         if not self._sniffed:
             data = self._sniff(data)
         if self.raw or not data:
@@ -40,9 +48,11 @@ class SSEDecoder:
             return []
         if self._crlf or b"\r" in data:
             data = self._normalised(data)
+            self._has_cr = True
         # Without a line end no event can be complete; joining only then keeps one huge event linear.
         if b"\n" not in data:
             self._pieces.append(data)
+            self._plain = False
             return []
         if self._pieces:
             self._pieces.append(data)
@@ -50,6 +60,7 @@ class SSEDecoder:
         blocks = data.split(b"\n\n")
         rest = blocks.pop()
         self._pieces = [rest] if rest else []
+        self._plain = not rest and not self._has_cr
         return self._payloads(blocks)
 
     def finish(self) -> list[bytes]:

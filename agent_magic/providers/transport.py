@@ -11,8 +11,9 @@ from ..models import Model
 from ..secret import Secret
 
 BLANKED = "…"
-# A loop that was blocked for long reads what has arrived meanwhile before its silence counts.
-_GRACE = 0.5
+# Silence is counted in this many steps of a running loop: a loop that was blocked for long counts as one step, and
+# reads what has arrived meanwhile.
+_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,13 @@ class SilenceWatch:
     def __init__(self, limit: float | None) -> None:
         self.expired = False
         self._limit = limit
-        self._in_grace = False
+        self._quiet_steps = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> SilenceWatch:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
-        self._heard = self._loop.time()
-        if self._limit is not None:
-            self._timer = self._loop.call_later(self._limit, self._check)
+        self._wait()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,15 +92,13 @@ class SilenceWatch:
             self._timer.cancel()
 
     def heard(self) -> None:
-        self._heard = self._loop.time()
-        self._in_grace = False
+        self._quiet_steps = 0
 
     def shorten(self, limit: float) -> None:
         """Wait no longer than `limit` seconds from now on."""
         self.__exit__()
-        self._limit = limit
-        self.heard()
-        self._timer = self._loop.call_later(limit, self._check)
+        self._limit, self._quiet_steps = limit, 0
+        self._wait()
 
     def forgive(self) -> None:
         """Take back the cancellation, so that the task can go on to report it."""
@@ -109,14 +106,14 @@ class SilenceWatch:
         if uncancel is not None:
             uncancel()
 
-    def _check(self) -> None:
-        assert self._limit is not None
-        left = self._limit - (self._loop.time() - self._heard)
-        if left > 0:
-            self._timer = self._loop.call_later(left, self._check)
-        elif not self._in_grace:
-            self._in_grace = True
-            self._timer = self._loop.call_later(min(_GRACE, self._limit), self._check)
-        elif self._task is not None:
+    def _wait(self) -> None:
+        if self._limit is not None:
+            self._timer = self._loop.call_later(self._limit / _STEPS, self._step)
+
+    def _step(self) -> None:
+        self._quiet_steps += 1
+        if self._quiet_steps < _STEPS or self._task is None:
+            self._wait()
+        else:
             self.expired = True
             self._task.cancel()
