@@ -76,7 +76,7 @@ def _stored(path: Path) -> StoredSession | None:
 
 def _name(data: bytes) -> str:
     entry = _line_with(data, data.rfind(b'"type":"session_info"'))
-    return str(entry.get("name") or "")
+    return str(entry.get("name") or "") if entry.get("type") == "session_info" else ""
 
 
 def _first_prompt(data: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 
 # Far behind the end of any file: on Windows a locked byte cannot be read by others.
@@ -18,7 +19,6 @@ def lock(descriptor: int) -> bool:
     """
     if sys.platform == "win32":
         import msvcrt
-        import os
 
         os.lseek(descriptor, _BYTE, os.SEEK_SET)
         try:

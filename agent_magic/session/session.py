@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import os
 import threading
 import uuid
@@ -16,6 +18,7 @@ from ..errors import SessionError
 from ..events import AgentEndEvent, MessageEndEvent, ToolExecutionEndEvent
 from ..messages import ToolResultMessage, UserMessage, now
 from ..models import Model
+from ..usage import Usage, total_usage
 from .context import context_messages
 from .entries import (
     BranchSummaryEntry,
@@ -33,10 +36,12 @@ from .entries import (
 from .file import SessionFile, read_session
 from .listing import StoredSession, find_session, list_sessions
 from .location import session_name, sessions_folder
-from .tree import Tree, model_of, thinking_level_of
+from .tree import Tree, model_of, thinking_level_of, usage_of
 
 E = TypeVar("E", bound=Entry)
 PathLike = str | os.PathLike[str]
+
+logger = logging.getLogger(__name__)
 
 # The type of the empty `custom` entry that keeps a move in the tree.
 MOVE = "agent_magic.move"
@@ -198,6 +203,11 @@ class Session:
     def thinking_level(self) -> str:
         return thinking_level_of(self.branch)
 
+    @property
+    def usage(self) -> Usage | None:
+        """What the servers reported for all answers and summaries of all branches; None when they reported nothing."""
+        return total_usage(usage for entry in self.tree if (usage := usage_of(entry)) is not None)
+
     # Appending ------------------------------------------------------------------------------------------------------
 
     def append(self, message: Any) -> str:
@@ -280,20 +290,20 @@ class Session:
     async def handle(self, event: Any) -> None:
         """A listener for `agent.subscribe`: keeps what the event brings, and returns when no kill can undo that.
 
-        Subscribe it before any view, so that nothing is shown as done that is not kept.
+        Subscribe it before any view, so that nothing is shown as done that is not kept. A disk that fails does not
+        fail the run; `problem` tells of it.
         """
         if isinstance(event, MessageEndEvent):
             self.append(event.message)
         elif isinstance(event, ToolExecutionEndEvent):
             self.append(_result_message(event))
-        elif isinstance(event, AgentEndEvent):
-            if self._last_write is not None:
-                await asyncio.to_thread(self.flush)
-            return
-        else:
+        elif not isinstance(event, AgentEndEvent):
             return
         if self._last_write is not None:
-            await asyncio.wrap_future(self._last_write)
+            with contextlib.suppress(SessionError):
+                await asyncio.wrap_future(self._last_write)
+                if isinstance(event, AgentEndEvent):
+                    await asyncio.to_thread(self.flush)
 
     def attach(self, agent: _Agent) -> Callable[[], None]:
         """Give an agent the memory of this session and keep what it does from now on. Returns the way to stop that."""
@@ -325,27 +335,27 @@ class Session:
         return self.tree.new_id(), self.tree.leaf_id, now()
 
     def _add(self, entry: E) -> E:
+        """Write an entry, then take it into the tree: an interrupt in between leaves no child without its parent."""
+        if self._file is not None and self._pending is None:
+            self._write(self._file, [entry_to_json(entry)])
+        elif self._file is not None and self._pending is not None:
+            self._pending.append(entry)
+            if isinstance(entry, MessageEntry) and entry.role == "user":
+                self._write(self._file, [self.header.to_json(), *map(entry_to_json, self._pending)])
+                self._pending = None
         self.tree.add(entry)
-        if self._file is None:
-            return entry
-        if self._pending is None:
-            self._write([entry_to_json(entry)])
-            return entry
-        self._pending.append(entry)
-        if isinstance(entry, MessageEntry) and entry.role == "user":
-            lines = [self.header.to_json(), *map(entry_to_json, self._pending)]
-            self._pending = None
-            self._write(lines)
         return entry
 
-    def _write(self, lines: Iterable[dict[str, Any]]) -> None:
-        assert self._file is not None
-        self._last_write = self._file.append(lines)
+    def _write(self, file: SessionFile, lines: Iterable[dict[str, Any]]) -> None:
+        self._last_write = file.append(lines)
         self._last_write.add_done_callback(self._note_problem)
 
     def _note_problem(self, written: Future[None]) -> None:
         error = written.exception()
-        self.problem = str(error) if error else None
+        problem = str(error) if error else None
+        if problem and problem != self.problem:
+            logger.warning("%s", problem)
+        self.problem = problem
 
     def _recall_results(self) -> None:
         """Note which calls of the last answer on the branch have a result already."""
@@ -359,7 +369,11 @@ class Session:
 
 
 def _header(notebook: PathLike | None) -> Header:
-    return Header(str(uuid.uuid4()), now(), os.getcwd(), None if notebook is None else os.fspath(notebook))
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was deleted
+        folder = ""
+    return Header(str(uuid.uuid4()), now(), folder, None if notebook is None else os.fspath(notebook))
 
 
 def _following(entry: E, parent_id: str | None) -> E:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..errors import SessionError
+from ..errors import InvalidDataError, SessionError
+from ..stored_models import usage_from_json
+from ..usage import Usage
 from .entries import (
-    CustomMessageEntry,
+    BranchSummaryEntry,
+    CompactionEntry,
     Entry,
     LabelEntry,
     MessageEntry,
@@ -76,11 +79,6 @@ class Tree:
         return [entry for entry in self if entry.parent_id == entry_id]
 
 
-def is_message(entry: Entry) -> bool:
-    """Whether this is a message as it was sent or received, not a summary."""
-    return isinstance(entry, (MessageEntry, CustomMessageEntry))
-
-
 def model_of(path: Iterable[Entry]) -> tuple[str, str] | None:
     """Provider and id of the model last chosen or heard on a path."""
     found: tuple[str, str] | None = None
@@ -96,3 +94,16 @@ def thinking_level_of(path: Iterable[Entry]) -> str:
     """The thinking level last chosen on a path; `off` at first."""
     changes: list[Any] = [each.thinking_level for each in path if isinstance(each, ThinkingLevelChangeEntry)]
     return str(changes[-1]) if changes else "off"
+
+
+def usage_of(entry: Entry) -> Usage | None:
+    """The usage that an entry tells of: of an answer, a tool, or the request for a summary."""
+    stored: Any = None
+    if isinstance(entry, MessageEntry):
+        stored = entry.stored.get("usage")
+    elif isinstance(entry, (CompactionEntry, BranchSummaryEntry)) and isinstance(entry.details, Mapping):
+        stored = entry.details.get("usage")
+    try:
+        return usage_from_json(stored)
+    except InvalidDataError:
+        return None

@@ -35,7 +35,7 @@ class Writer:
         self._changed = threading.Condition(threading.RLock())
         self._waiting: list[tuple[bytes, Future[None]]] = []
         self._unwritten: list[bytes] = []
-        self._running = False
+        self._thread: threading.Thread | None = None
         self._closed = False
         self._urgent = False
         self._accepted = 0
@@ -50,18 +50,19 @@ class Writer:
                 raise SessionError("The session is closed. Open it again to go on with it.")
             self._waiting.append((line, written))
             self._accepted += 1
-            if not self._running:
-                self._running = True
+            # An interrupt may have come between making the thread and its start, so being there is not enough.
+            if self._thread is None or not self._thread.is_alive():
                 _busy.add(self)
-                threading.Thread(target=self._run, name="agent_magic session", daemon=True).start()
+                self._thread = threading.Thread(target=self._run, name="agent_magic session", daemon=True)
+                self._thread.start()
             self._changed.notify_all()
         return written
 
     def flush(self, timeout: float | None = None) -> None:
         """Return when every line so far is durable. Raises `SessionError` when one could not be written."""
         with self._changed:
-            if self._unwritten:
-                self.put(b"")  # tries again
+            if self._unwritten or self._settled < self._accepted:
+                self.put(b"")  # has all that waits tried again
             wanted = self._accepted
             self._urgent = True
             self._changed.notify_all()
@@ -100,7 +101,7 @@ class Writer:
                 self._settled, self._urgent = accepted, False
                 self._changed.notify_all()
                 if not self._waiting:
-                    self._running = False
+                    self._thread = None
                     _busy.discard(self)
                     return
 

@@ -28,6 +28,19 @@ def talk(session: Session, *prompts: str) -> list[str]:
     return ids
 
 
+def test_usage_counts_all_branches_results_and_summaries() -> None:
+    session = Session.in_memory()
+    assert session.usage is None
+    talk(session, "one")
+    kept = session.append(AssistantMessage("paid", usage=am.Usage(10, 1)))
+    session.append(am.ToolResultMessage("c", "ask", "x", usage=am.Usage(100, 10)))
+    session.append_compaction("S", kept, 0, {"usage": {"input": 1000, "output": 100}})
+    session.move_to(None)
+    session.append(AssistantMessage("elsewhere", usage=am.Usage(10_000, 1000)))
+    assert session.usage is not None
+    assert (session.usage.input, session.usage.output) == (11_110, 1_111)
+
+
 # Undo and fork --------------------------------------------------------------------------------------------------------
 
 
