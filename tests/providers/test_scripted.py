@@ -172,7 +172,7 @@ def test_what_is_no_answer_is_refused(answer: Any) -> None:
 
 
 def test_a_model_without_a_script_is_refused() -> None:
-    with pytest.raises(am.InvalidDataError, match="agent_magic.scripted"):
+    with pytest.raises(am.InvalidDataError, match=r"agent_magic\.scripted"):
         complete(am.Model("x", api="scripted"))
 
 
