@@ -2,7 +2,7 @@
 #
 #   make demo    run the quickstart in a real kernel and show what happens
 #   make lab     open the quickstart in JupyterLab
-#   make test    run all tests                        (one folder: make test ARGS=tests/tools)
+#   make test    run all tests                  (one folder: make test ARGS=tests/tools; limits of speed: ARGS="-m benchmark")
 #   make check   lint, formatting, types, layers
 #   make soak    property tests with many more examples
 #   make bench   compare speed with plain httpx, and with other libraries named in PEERS (Python 3.11 or later)
@@ -41,7 +41,7 @@ check: $(VENV)/check
 	$(IN_VENV) scripts/check_layers.py
 
 soak: $(VENV)/ready
-	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel" $(ARGS)
+	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser" $(ARGS)
 
 bench:
 	@$(call NEEDS,(3$(comma) 11),make bench needs Python 3.11 or later; name one with PYTHON=...)

@@ -83,7 +83,7 @@ messages = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=max(300, settings.default.max_examples))
 @given(st.lists(messages, max_size=4))
 def test_messages_come_back_equal_through_json_text(given_messages: list[Any]) -> None:
     text = json.dumps(am.messages_to_json(given_messages), allow_nan=False)
