@@ -106,6 +106,7 @@ class ResponseStream:
         self._arrived: list[StreamEvent] = []
         self._news = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
+        self._cancelled = False
         self._forget_abort: Callable[[], object] = bool
         self._started = False
         self._delivered = False
@@ -148,10 +149,9 @@ class ResponseStream:
         """End the request; the connection is closed. May be called again."""
         self._closed = True
         self._forget_abort()
-        pump = self._pump
-        if pump is not None and not pump.done():
-            pump.cancel()
-            await asyncio.wait({pump}, timeout=_CLOSING)
+        self._cancel_pump()
+        if self._pump is not None and not self._pump.done():
+            await asyncio.wait({self._pump}, timeout=_CLOSING)
 
     def finished(self) -> AssistantMessage:
         """The whole answer, after the end of the iteration."""
@@ -174,9 +174,14 @@ class ResponseStream:
     def _abort(self) -> None:
         if not self._ended:
             self._aborted = True
-            if self._pump is not None:
-                self._pump.cancel()
+            self._cancel_pump()
             self._news.set()
+
+    def _cancel_pump(self) -> None:
+        """Cancel the pump, once: a second time would break off the closing of the connection."""
+        if self._pump is not None and not self._cancelled:
+            self._cancelled = True
+            self._pump.cancel()
 
     def _abort_error(self) -> AbortedError:
         reason = self._signal.reason if self._signal is not None else ""
