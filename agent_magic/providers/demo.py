@@ -32,10 +32,12 @@ from .playback import OfferedTool, estimated_usage, items_of, pause
 _SECONDS = 0.18
 _PAUSE = 0.02
 
-# A fence of backticks or tildes, or an element such as <context>…</context>: material, not the question.
+# A fence of backticks or tildes, or an element such as <context>…</context> on lines of its own: material, not the
+# question. The question stands at the beginning, so a long message is read that far only.
+_READ = 4000
 _FENCED = re.compile(
-    r"(?P<mark>`{3,}|~{3,}).*?(?:(?P=mark)|\Z) | <(?P<tag>[A-Za-z][\w-]*)[^>]*>.*?(?:</(?P=tag)\s*>|\Z)",
-    re.DOTALL | re.VERBOSE,
+    r"(?P<mark>`{3,}|~{3,}).*?(?:(?P=mark)|\Z) | ^<(?P<tag>[A-Za-z][\w-]*)[^>]*>.*?(?:</(?P=tag)\s*>|\Z)",
+    re.DOTALL | re.VERBOSE | re.MULTILINE,
 )
 
 
@@ -102,7 +104,7 @@ def _introduces_itself(message: AssistantMessage) -> bool:
 def question_of(message: UserMessage) -> str:
     """What the user typed, without fenced material such as the summaries of mentioned variables."""
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
-    return " ".join(_FENCED.sub(" ", "\n".join(texts)).split())
+    return " ".join(_FENCED.sub(" ", "\n".join(texts)[:_READ]).split())
 
 
 def _offered(context: Context, config: RequestConfig) -> list[OfferedTool]:

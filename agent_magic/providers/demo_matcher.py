@@ -26,6 +26,9 @@ _COVERED = 0.5
 _COVERED_BY_VALUES = 0.7
 _COVERED_BY_NAME = 0.34
 
+# A request is short; of a longer text only the beginning is read.
+_LONGEST = 1000
+
 _JOINING = frozenset(listed("and then also plus & or"))
 _ABOUT_TOOLS = re.compile(
     r"""\bwhy\b | \bhow\s+come\b | \bdifference\s+between\b
@@ -84,7 +87,7 @@ def choose(text: str, tools: Iterable[OfferedTool]) -> list[Choice]:
     profiles = _rarity_weighted([profile_of(tool) for tool in tools])
     if not profiles:
         return []
-    text = _colon_quoted(text.strip(), profiles)
+    text = _colon_quoted(text[:_LONGEST].strip(), profiles)
     requests = _requests(_pieces(tokens_of(text)), profiles)
     for request in requests:
         _fill_calls(request)

@@ -148,13 +148,15 @@ def _weights(tool: OfferedTool, parameters: tuple[Parameter, ...]) -> dict[str, 
     return found
 
 
-def _parameter(name: str, schema: Mapping[str, Any], required: bool, definitions: Mapping[str, Any]) -> Parameter:
-    description = str(schema.get("description", ""))
+def _parameter(name: str, schema: Any, required: bool, definitions: Mapping[str, Any]) -> Parameter:
+    schema = schema if isinstance(schema, Mapping) else {}
+    description = str(schema.get("description") or "")
     schema = _resolved(schema, definitions)
     kind, choices, item = "other", (), None
     shape = schema.get("type")
     if "enum" in schema or "const" in schema:
-        kind, choices = "choice", tuple(schema.get("enum", (schema.get("const"),)))
+        given = schema.get("enum", (schema.get("const"),))
+        kind, choices = "choice", tuple(each for each in given if isinstance(each, (int, float)) or _is_name(each))
     elif shape == "array":
         kind = "list"
         item = _parameter(name, schema.get("items", {"type": "string"}), True, definitions)
@@ -164,9 +166,17 @@ def _parameter(name: str, schema: Mapping[str, Any], required: bool, definitions
         kind = {"date": "date", "date-time": "date-time", "time": "time"}.get(schema.get("format", ""), "text")
         if kind == "text" and name_words(name)[-1:] and name_words(name)[-1].lower() in ("date", "day", "time"):
             kind = "time" if name_words(name)[-1].lower() == "time" else "date"
-    minimum = schema.get("minimum", schema.get("exclusiveMinimum"))
-    maximum = schema.get("maximum", schema.get("exclusiveMaximum"))
-    return Parameter(name, kind, description, required, choices, item, minimum, maximum)
+    least, most = _limit(schema, "minimum", "exclusiveMinimum"), _limit(schema, "maximum", "exclusiveMaximum")
+    return Parameter(name, kind, description, required, choices, item, least, most)
+
+
+def _is_name(choice: Any) -> bool:
+    return isinstance(choice, str) and any(character.isalnum() for character in choice)
+
+
+def _limit(schema: Mapping[str, Any], *names: str) -> float | None:
+    found = (schema.get(name) for name in names)
+    return next((each for each in found if isinstance(each, (int, float)) and not isinstance(each, bool)), None)
 
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -176,7 +186,7 @@ def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapp
             schema = definitions.get(str(schema["$ref"]).rpartition("/")[2], {})
             continue
         parts = [each for key in ("anyOf", "oneOf", "allOf") for each in schema.get(key, ())]
-        parts = [each for each in parts if each.get("type") != "null"]
+        parts = [each for each in parts if isinstance(each, Mapping) and each.get("type") != "null"]
         if not parts:
             break
         constants = [each["const"] for each in parts if "const" in each]

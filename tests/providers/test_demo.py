@@ -201,6 +201,7 @@ def test_it_streams_in_pieces_within_its_time() -> None:
         context = am.Context(messages=[am.UserMessage("Hello")], tools=[am.tool(sales)])
         return [event async for event in am.stream(am.get_model("demo"), context)]
 
+    ask("Hello")  # Loads what is loaded at first use.
     start = time.perf_counter()
     events = asyncio.run(pieces())
     assert time.perf_counter() - start < 0.4
@@ -226,3 +227,11 @@ def test_abort_ends_it_at_once() -> None:
 def test_it_answers_through_the_agent() -> None:
     reply = am.Agent(model=DEMO, tools=[sales]).run("Sales for EU in 2024")
     assert "returned 2024" in reply.text
+
+
+@pytest.mark.parametrize("text", ["Sales for EU, as List<int>", "Sales for EU " + "and so on " * 10_000, "<a" * 50_000])
+def test_long_and_odd_messages_are_read_quickly(text: str) -> None:
+    start = time.perf_counter()
+    message = ask(text)
+    assert time.perf_counter() - start < 1
+    assert "Sales for EU" not in text or message.tool_calls[0].arguments == {"region": "EU"}

@@ -8,10 +8,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import hypothesis
+import hypothesis.strategies as st
 import pytest
 
 import agent_magic as am
 from agent_magic.providers.demo_matcher import choose
+from agent_magic.providers.demo_words import listed
 
 from . import demo_heldout_tools, demo_tools
 
@@ -155,3 +158,27 @@ def test_a_value_is_never_made_up() -> None:
 def test_without_tools_nothing_is_chosen() -> None:
     assert choose("Sales for EU in 2024", []) == []
     assert choose("", [am.tool(sales)]) == []
+
+
+ODD_SCHEMAS: list[dict[str, Any]] = [
+    {},
+    {"properties": {"x": True, "y": {}, "": {"type": "string", "description": None}}},
+    {"properties": {"x": {"enum": [1, "a", None, True, 2.5, "", "-", {}, []]}}, "required": ["x", "absent"]},
+    {"properties": {"x": {"type": "array"}, "y": {"type": "array", "items": True}, "z": {"type": ["string", "null"]}}},
+    {"properties": {"x": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$ref": "#/$defs/A"}}},
+    {"properties": {"x": {"type": "integer", "exclusiveMinimum": True}, "t": {"type": "string", "format": "time"}}},
+    {"properties": {"x": {"anyOf": [True, {"type": "null"}]}, "o": {"type": "object"}}, "required": ["x", "o"]},
+]
+WORDS = listed(
+    "plot weather 3 2024 3.5 'a_b' \"x\" and , . ? ! : ; the of in EU Paris New York 2026-01-01 tomorrow Q3 7:30 not "
+    "without 31 February 99/99/2020 1,000 -5 £ ° é 日本語 \u202e ``` < > x=3 http://x.y/z me@x.org a/b.csv ' “ «"
+)
+
+
+@hypothesis.settings(deadline=None, max_examples=100)
+@hypothesis.given(st.lists(st.sampled_from(WORDS), max_size=14), st.lists(st.sampled_from(ODD_SCHEMAS), max_size=4))
+def test_any_text_and_any_schema_are_borne_and_the_choice_is_always_the_same(
+    words: list[str], schemas: list[dict[str, Any]]
+) -> None:
+    tools = [am.ToolSchema(f"plot_{number}", "Plot weather.", each) for number, each in enumerate(schemas)]
+    assert choose(" ".join(words), tools) == choose(" ".join(words), tools)
