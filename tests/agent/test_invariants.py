@@ -7,6 +7,7 @@ messages, and a point at which the run is aborted, interrupted or left.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections import Counter
@@ -230,10 +231,8 @@ class Observed:
         await asyncio.sleep(0.003)
 
     async def _prompt(self) -> None:
-        try:
+        with contextlib.suppress(am.AgentMagicError, KeyboardInterrupt):
             await self.agent.prompt("go")
-        except (am.AgentMagicError, KeyboardInterrupt):
-            pass
 
     async def _read(self) -> None:
         seen = 0

@@ -1,0 +1,31 @@
+"""Queued messages leave in order, one or all at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+import agent_magic as am
+from agent_magic.agent.queues import MessageQueue
+
+
+def test_one_at_a_time_takes_the_oldest_and_all_takes_all() -> None:
+    queue = MessageQueue()
+    for text in "xyz":
+        queue.put(text)
+    assert queue.take() == ["x"]
+    queue.mode = am.QueueMode.ALL
+    assert queue.messages == ("y", "z")
+    assert queue.take() == ["y", "z"]
+    assert queue.take() == []
+
+
+def test_clear_leaves_nothing() -> None:
+    queue = MessageQueue("all")
+    queue.put("x")
+    queue.clear()
+    assert (len(queue), queue.take()) == (0, [])
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(am.InvalidDataError, match="one-at-a-time"):
+        MessageQueue("some")
