@@ -19,7 +19,7 @@ from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
 from ..secret import Secret
 from .keys import host_of
-from .provider_errors import connection_error, http_error, interrupted, where
+from .provider_errors import connection_error, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
 from .transport import BLANKED, HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
 
@@ -104,7 +104,7 @@ async def post(
         failure = _too_silent(request, answered)
     rest = decoder.finish()
     if failure is None and decoder.raw and rest and rest[0].startswith(b"<"):
-        failure = _web_page(request, rest[0])
+        failure = web_page(model, url, rest[0])
     # Once the end marker is here, a connection that breaks off loses nothing.
     if failure is not None and not decoder.is_done():
         # Raised outside the except clause, so that it drags no exception of a library along as its context.
@@ -134,11 +134,6 @@ async def _refusal(request: HTTPRequest, response: HTTPResponse) -> ProviderErro
     body = b"".join(pieces)
     _show("data", request, data=body)
     return http_error(request.model, request.url, response.status, response.headers, body)
-
-
-def _web_page(request: HTTPRequest, page: bytes) -> ProviderError:
-    said = http_error(request.model, request.url, 404, {}, page)
-    return BadRequestError(f"A web page came instead of an answer. {said}")
 
 
 def _show(

@@ -12,6 +12,7 @@ from ..errors import ContentFilterError, ProviderError, ServerError
 from ..events import InlineDataItem, PartialToolCall, StreamItem, TextDelta, ThinkingDelta
 from ..models import Model
 from ..usage import Usage
+from .handoff import clean_text
 from .json_text import HalfCharacters, NotJSONError, parse_json
 from .openai_chat_calls import ChatCalls
 from .openai_chat_usage import UsageCount
@@ -92,7 +93,7 @@ class ChatAnswer:
     def _failed_end(self) -> ProviderError | None:
         place = where(self._model, self._url)
         if self._refusal:
-            return ContentFilterError(f"{place}: The model refused to answer: {''.join(self._refusal)}")
+            return ContentFilterError(f"{place}: The model refused to answer: {clean_text(''.join(self._refusal))}")
         if self._finish in _FILTERED:
             return ContentFilterError(
                 f"{place}: The answer was cut by a content filter (finish reason {self._finish}). "
@@ -186,7 +187,7 @@ class ChatAnswer:
             self._add_text(choice["text"])
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
-            self._end_with(finish.lower())
+            self._end_with(clean_text(finish.lower()))
         if choice.get("usage"):
             self._usage.add(choice["usage"])
 

@@ -56,7 +56,7 @@ class ChatCalls:
         call_id, name, arguments = entry.get("id"), function.get("name"), function.get("arguments")
         if number is not None and not call_id and not name:
             known = self._by_number.get((choice, number))
-            if known is not None and known.announced and type(arguments) is str:
+            if known is not None and known.announced and type(arguments) is str and arguments[:1] != "{":
                 if arguments:
                     known.pieces.append(arguments)
                     items.append(PartialToolCall(known.index, "", "", arguments))

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ERROR_CLASSES, ProviderError, ServerConnectionError, StreamInterruptedError
+from ..errors import ERROR_CLASSES, BadRequestError, ProviderError, ServerConnectionError, StreamInterruptedError
 from ..models import Model
+from .handoff import clean_text
 from .keys import host_of, key_advice
 
 _LONGEST_WORDS = 600
@@ -64,7 +65,7 @@ _BAD_REQUEST = re.compile(
 )
 _WAIT = re.compile(
     r"(?:try again|retry|wait)\D{0,20}?"
-    r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)\b,?\s*)+)",
+    r"((?:\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)(?![a-z])[\s,]*)+)",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h)", re.IGNORECASE)
@@ -112,6 +113,14 @@ def read_complaint(value: Any) -> Complaint:
     return Complaint(_shortened(words), _codes_of(value), _status_of(value), _delay_in_details(value))
 
 
+def _complaint_in(text: str) -> Complaint:
+    """What a body means, be it JSON, a web page or plain words."""
+    try:
+        return read_complaint(json.loads(text))
+    except (ValueError, RecursionError):
+        return Complaint(_shortened(text))
+
+
 def _words_of(value: Mapping[str, Any]) -> str:
     """The message for people. A gateway's own is often empty words, with the true ones under `metadata.raw`."""
     found: list[str] = []
@@ -125,8 +134,9 @@ def _words_of(value: Mapping[str, Any]) -> str:
             break
     metadata = value.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    if isinstance(raw, str) and raw.strip() and raw.strip() not in found:
-        found.append(raw.strip())
+    if isinstance(raw, str) and raw.strip():
+        inner = _complaint_in(raw).words
+        found += [inner] if inner not in found else []
     return " ".join(found)
 
 
@@ -173,7 +183,7 @@ def _shortened(text: str) -> str:
         title = re.search(r"<title[^>]*>(.*?)</title", text, re.IGNORECASE | re.DOTALL)
         text = title[1] if title else re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", text, flags=re.S | re.I)
         text = html.unescape(text)
-    text = " ".join(text.split())
+    text = clean_text(" ".join(text.split()))
     return text if len(text) <= _LONGEST_WORDS else f"{text[:_LONGEST_WORDS]} …"
 
 
@@ -247,11 +257,7 @@ def _advice(kind: str, status: int | None, error_retryable: bool, model: Model, 
 
 def http_error(model: Model, url: str, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
     """The error of an answer whose status says that it is none."""
-    text = body.decode("utf-8", "replace")
-    try:
-        complaint = read_complaint(json.loads(text))
-    except (ValueError, RecursionError):
-        complaint = Complaint(_shortened(text))
+    complaint = _complaint_in(body.decode("utf-8", "replace"))
     if 300 <= status < 400:
         target = host_of(headers.get("location", "")) or "another address"
         complaint = Complaint(f"The server redirects to {target}; redirects are not followed, so set base_url to it.")
@@ -279,10 +285,17 @@ def _error(
         retry_after = _span(named[1]) if named else None
     retryable = _is_retryable(kind, complaint, retry_after)
     with_status = f" (status {status})" if status is not None else ""
-    words = complaint.words or complaint.codes or "the server gave no reason"
+    words = complaint.words or clean_text(complaint.codes.strip()) or "the server gave no reason"
     ending = "" if words.endswith((".", "!", "?", "…")) else "."
     message = f"{where(model, url)}{with_status}: {words}{ending} {_advice(kind, status, retryable, model, url)}"
     return ERROR_CLASSES[kind](message, status=status, retryable=retryable, retry_after=retry_after)
+
+
+def web_page(model: Model, url: str, page: bytes) -> ProviderError:
+    """A web page came where an answer should be: the address is wrong, or something stands before the server."""
+    title = _shortened(page.decode("utf-8", "replace"))
+    words = f"{where(model, url)}: A web page came instead of an answer: {title}. Check base_url, and any proxy."
+    return BadRequestError(words)
 
 
 def connection_error(model: Model, url: str, what: str, retryable: bool = True) -> ProviderError:

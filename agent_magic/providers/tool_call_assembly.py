@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import ToolCallArgumentParseError
 from ..events import PartialToolCall, StreamItem, ToolCallItem
 from ..messages import Fidelity
-from .handoff import clean_value
+from .handoff import clean_text, clean_value
 from .json_text import NotJSONError, parse_json, to_json_bytes
 
 UNNAMED = "unnamed_tool"
@@ -59,9 +59,9 @@ class ToolCallAssembly:
     def identify(self, call: CallInProgress, name: Any = None, call_id: Any = None) -> Iterable[StreamItem]:
         """Take in what a piece says of the identity. What was known first stays."""
         if isinstance(name, str) and name and not call.name:
-            call.name = name
+            call.name = clean_text(name)
         if not call.id and isinstance(call_id, (str, int)) and call_id != "":
-            call.id = self._unique(str(call_id))
+            call.id = self._unique(clean_text(str(call_id)))
         if call.name and call.id and not call.announced:
             return self._announce(call)
         return ()
@@ -71,6 +71,8 @@ class ToolCallAssembly:
         if arguments is None or arguments == "":
             return ()
         text = arguments if isinstance(arguments, str) else to_json_bytes(arguments).decode()
+        if text.startswith("{") and call.pieces and self._repeats(call, arguments, text):
+            return ()
         call.pieces.append(text)
         return (PartialToolCall(call.index, "", "", text),) if call.announced else ()
 
@@ -99,8 +101,15 @@ class ToolCallAssembly:
         """The error of the first call whose arguments are no JSON object."""
         for call in self.calls:
             if parse_arguments(call.text) is None:
-                return ToolCallArgumentParseError(self._client, call.name, call.id, call.text)
+                return ToolCallArgumentParseError(self._client, call.name, call.id, clean_text(call.text))
         return None
+
+    @staticmethod
+    def _repeats(call: CallInProgress, arguments: Any, text: str) -> bool:
+        """Whether a whole object only says again what was streamed, as some servers do at the end."""
+        if sum(map(len, call.pieces)) != len(text) and isinstance(arguments, str):
+            return False
+        return call.is_whole() and parse_arguments(call.text) == parse_arguments(text)
 
     def _announce(self, call: CallInProgress) -> Iterable[StreamItem]:
         call.announced = True
