@@ -31,7 +31,7 @@ class Documentation:
 
 def read_docstring(text: str | None) -> Documentation:
     """Read a docstring; one that its style's parser cannot read is all description."""
-    if not text:
+    if not text or text.isspace():
         return Documentation()
     style = next((name for name, mark in _MARKS.items() if mark.search(text)), None)
     if style is None:

@@ -36,18 +36,19 @@ def describe(value: Any) -> tuple[Content, ...] | None:
 
 def figure_of(value: Any) -> Any:
     """The matplotlib figure that `value` is or belongs to, such as that of axes, artists or an array of axes."""
-    module = sys.modules.get("matplotlib.figure")
-    if module is None:
+    if "matplotlib.figure" not in sys.modules:
         return None
     if type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "hasobject", False):
         value = list(value.flat)
-    if isinstance(value, (list, tuple)):
-        figures = {id(each): each for each in map(figure_of, value[:MAX_ARTISTS])}
-        return next(iter(figures.values())) if len(figures) == 1 else None
-    for each in (value, _attribute(value, "figure")):
-        if isinstance(each, module.FigureBase):
-            return each
-    return None
+    if not isinstance(value, (list, tuple)):
+        return _one_figure(value)
+    figures = {id(each): each for each in map(_one_figure, value[:MAX_ARTISTS])}
+    return next(iter(figures.values())) if len(figures) == 1 else None
+
+
+def _one_figure(value: Any) -> Any:
+    base = sys.modules["matplotlib.figure"].FigureBase
+    return next((each for each in (value, _attribute(value, "figure")) if isinstance(each, base)), None)
 
 
 def _attribute(value: Any, name: str) -> Any:
