@@ -69,7 +69,7 @@ class Compacted:
         cause = {"overflow": "The conversation did not fit the model's window. ", "manual": ""}.get(
             self.reason, "The conversation came near the end of the model's window. "
         )
-        results = f" {self.shortened} long tool results are shortened for the model." if self.shortened else ""
+        results = f" Long tool results shortened for the model: {self.shortened}." if self.shortened else ""
         return (
             f"{cause}A summary stands for its older part now: about {self.tokens_before:,} tokens became "
             f"{self.tokens_after:,}.{results} The session keeps everything."

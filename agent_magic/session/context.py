@@ -81,7 +81,7 @@ def shorten(message: Any, limit: int) -> Any:
         blocks.append(TextContent(text))
     left_out = len(message.content) - len(blocks)
     if left_out:
-        blocks.append(TextContent(f"[{left_out} images or other data left out of this result to save room]"))
+        blocks.append(TextContent(f"[images and other data left out of this result to save room: {left_out}]"))
     return ToolResultMessage(
         message.tool_call_id,
         message.tool_name,

@@ -176,7 +176,7 @@ def test_long_results_of_the_kept_part_are_shortened_in_the_context_and_whole_in
     session.append(ToolResultMessage("c", "load", "y" * 400_000))
     done = run_compaction(session, am.scripted("S", "T").replace(context_window=32_000))
     assert done.shortened == 1
-    assert "1 long tool results are shortened" in done.note
+    assert "shortened for the model: 1" in done.note
     assert done.tokens_after < 16_000
     result = session.messages[-1]
     assert "of 400,000 characters left out" in result.text

@@ -113,7 +113,7 @@ def test_a_shortened_result_keeps_everything_but_its_length() -> None:
     short = shorten(message, 400)
     assert short.text.startswith("x" * 300 + "y" * 50)
     assert "200 of 300 characters" in short.text
-    assert "1 images or other data left out" in short.text
+    assert "images and other data left out of this result to save room: 1" in short.text
     assert (short.tool_call_id, short.details, short.is_error, short.timestamp) == ("a", {"rows": 3}, True, 7)
 
 
