@@ -136,7 +136,7 @@ def wrapper(f):
         return f(*args, **kwargs)
     return inner
 @wrapper
-def f(day: datetime.date, days: list['datetime.date']) -> Unknown: ...
+def f(day: datetime.date, days: list[datetime.date]) -> Unknown: ...
 """
     exec(code, names)
     assert tool(names["f"]).input_schema["properties"]["day"] == {"format": "date", "type": "string"}
