@@ -20,8 +20,8 @@ from .active_run import ActiveRun
 from .background import run_blocking
 from .budget import Account
 from .loop import RequestSettings, Run, awaits_answer
-from .loop_config import AgentLoopConfig, split_config
-from .policy import Approver
+from .loop_config import LOOP_NAMES, OVERRIDABLE, REQUEST_NAMES, AgentLoopConfig, split_config
+from .policy import Approver, Policy
 from .queues import MessageQueue
 from .reply import Reply
 from .scope import Listener, RunScope
@@ -61,17 +61,16 @@ class Agent:
         function_runner: FunctionRunner | None = None,
         **config: Any,
     ) -> None:
-        for_loop, for_request = split_config(config, "Agent", AGENT_NAMES)
-        self.loop_config = AgentLoopConfig(**for_loop)
-        self.config = RequestConfig(**for_request)
-        self.state = AgentState(resolved_model(model), system_prompt, self.config.thinking_level)
+        for_loop, for_request = split_config(config, "Agent", LOOP_NAMES | REQUEST_NAMES, AGENT_NAMES)
+        self._loop_config = AgentLoopConfig(**for_loop)
+        self._config = RequestConfig(**for_request)
+        self.state = AgentState(resolved_model(model), system_prompt, self._config.thinking_level)
         self.state.tools = named_tools(tools)
-        self.policy = self.loop_config.policy
         self.approver = approver
         self.function_runner: FunctionRunner = function_runner or PoolRunner()
         self.tool_source: Callable[[], Mapping[str, AgentTool]] | None = None
-        self._steering = MessageQueue(self.loop_config.steering_mode)
-        self._follow_ups = MessageQueue(self.loop_config.follow_up_mode)
+        self._steering = MessageQueue(self._loop_config.steering_mode)
+        self._follow_ups = MessageQueue(self._loop_config.follow_up_mode)
         self._listeners: list[Listener] = []
         self._account = Account()
         self._active: ActiveRun | None = None
@@ -104,6 +103,35 @@ class Agent:
         self.state.thinking_level = None if level is None else ThinkingLevel.of(level)
 
     @property
+    def config(self) -> RequestConfig:
+        """The defaults of requests, from the next run on."""
+        return self._config.replace(thinking_level=self.state.thinking_level)
+
+    @config.setter
+    def config(self, config: RequestConfig) -> None:
+        self._config = config
+        self.state.thinking_level = config.thinking_level
+
+    @property
+    def loop_config(self) -> AgentLoopConfig:
+        """Hooks and limits, from the next run on; the queue modes act at once."""
+        return self._loop_config
+
+    @loop_config.setter
+    def loop_config(self, config: AgentLoopConfig) -> None:
+        self._loop_config = config
+        self._steering.mode, self._follow_ups.mode = config.steering_mode, config.follow_up_mode
+
+    @property
+    def policy(self) -> Policy | None:
+        """Who decides about tool calls, from the next run on; None allows all."""
+        return self._loop_config.policy
+
+    @policy.setter
+    def policy(self, policy: Policy | None) -> None:
+        self._loop_config = self._loop_config.replace(policy=policy)
+
+    @property
     def tools(self) -> dict[str, Any]:
         """The tools by name. Assign a list or mapping of tools and functions; a run takes it up at its next turn."""
         return self.state.tools
@@ -128,7 +156,7 @@ class Agent:
 
     @steering_mode.setter
     def steering_mode(self, mode: str) -> None:
-        self._steering.mode = QueueMode.of(mode)
+        self.loop_config = self._loop_config.replace(steering_mode=mode)
 
     @property
     def follow_up_mode(self) -> QueueMode:
@@ -136,7 +164,7 @@ class Agent:
 
     @follow_up_mode.setter
     def follow_up_mode(self, mode: str) -> None:
-        self._follow_ups.mode = QueueMode.of(mode)
+        self.loop_config = self._loop_config.replace(follow_up_mode=mode)
 
     @property
     def usage(self) -> Usage:
@@ -290,13 +318,12 @@ class Agent:
     def _new_run(self, overrides: Mapping[str, Any], channel: Channel | None) -> Run:
         given = dict(overrides)
         model = resolved_model(given.pop("model", self.model))
-        for_loop, for_request = split_config(given, "prompt", ("model", "images"))
-        config = self.loop_config.replace(**for_loop)
-        defaults = self.config.replace(thinking_level=self.state.thinking_level)
+        for_loop, for_request = split_config(given, "prompt", OVERRIDABLE, ("model", "images"))
+        config = self._loop_config.replace(**for_loop)
         account = Account()
         budgets = [
             (budget, kept)
-            for budget, kept in ((self.loop_config.budget, self._account), (for_loop.get("budget"), account))
+            for budget, kept in ((self._loop_config.budget, self._account), (for_loop.get("budget"), account))
             if budget is not None
         ]
         for budget, _ in budgets:
@@ -308,11 +335,11 @@ class Agent:
             read_tools=self._read_tools,
             listeners=self._listeners,
             runner=self.function_runner,
-            policy=for_loop.get("policy", self.policy),
+            policy=config.policy,
             approver=self.approver,
             channel=channel,
         )
-        request = RequestSettings(model, defaults, for_request)
+        request = RequestSettings(model, self.config, for_request)
         refuse_unsupported(model, RequestConfig(**for_request))
         return Run(scope, request, self._steering, self._follow_ups, (self._account, account), budgets)
 

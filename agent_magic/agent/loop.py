@@ -200,17 +200,13 @@ class Run:
         """End the turn that did not fit, and let `prepare_next_turn` make the history smaller, once."""
         await self._tell_failure(StopReason.ERROR, str(error))
         await self._end_turn()
-        self._error_told = True
-        failed = self._answer
-        if self._recovering or self.scope.config.prepare_next_turn is None:
-            raise error
+        failed, again = self._answer, self._recovering
         self._recovering = True
-        smaller = await self._prepare_next_turn(error)
-        if not smaller:
+        if again or not await self._prepare_next_turn(error):
+            self._error_told = True
             raise error
         state = self.scope.state
         state.messages = [message for message in state.messages if message is not failed]
-        self._error_told = False
         self._number -= 1
 
     # Hooks ------------------------------------------------------------------------------------------------------------

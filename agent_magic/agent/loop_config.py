@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -115,12 +115,17 @@ LOOP_NAMES = frozenset(each.name for each in fields(AgentLoopConfig))
 REQUEST_NAMES = frozenset(each.name for each in fields(RequestConfig)) - {"system_prompt", "tools"}
 
 
-def split_config(given: Mapping[str, Any], taken_by: str, also: Iterable[str] = ()) -> tuple[dict[str, Any], ...]:
+# The queues outlive a run, so their modes are the agent's and not a run's.
+OVERRIDABLE = (LOOP_NAMES | REQUEST_NAMES) - {"steering_mode", "follow_up_mode"}
+
+
+def split_config(
+    given: Mapping[str, Any], taken_by: str, known: Set[str], also: Iterable[str] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Keyword arguments as those of `AgentLoopConfig` and those of `RequestConfig`.
 
-    A word that neither knows is a `TypeError` that names near matches, as Python's own would.
+    A word that is not `known` is a `TypeError` that names near matches, as Python's own would.
     """
-    known = LOOP_NAMES | REQUEST_NAMES
     for name in given:
         if name not in known:
             near = get_close_matches(name, [*known, *also], n=2)

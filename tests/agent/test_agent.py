@@ -32,9 +32,10 @@ def test_an_unknown_keyword_is_a_type_error_that_names_near_matches() -> None:
         am.Agent(am.scripted(), tool=[])
 
 
-def test_system_prompt_and_tools_are_no_overrides() -> None:
-    with pytest.raises(TypeError, match="'tools'"):
-        am.Agent(am.scripted("x")).run("go", tools=[])
+@pytest.mark.parametrize("name", ["tools", "system_prompt", "steering_mode"])
+def test_what_belongs_to_the_agent_is_no_override(name: str) -> None:
+    with pytest.raises(TypeError, match=f"'{name}'"):
+        am.Agent(am.scripted("x")).run("go", **{name: "all"})
 
 
 @pytest.mark.parametrize(
@@ -131,6 +132,24 @@ def test_overrides_hold_for_one_run() -> None:
     agent.run("go")
     asked = [(config.temperature, config.max_tokens, config.thinking_level) for _, config in model.requests]
     assert asked == [(0.9, 5, None), (0.1, None, "high")]
+
+
+def test_config_and_state_agree_about_the_thinking_level() -> None:
+    agent = am.Agent(am.scripted(), thinking_level="low")
+    agent.thinking_level = "high"
+    assert agent.config.thinking_level == "high"
+    agent.config = am.RequestConfig(thinking_level="minimal")
+    assert agent.state.thinking_level == "minimal"
+
+
+def test_loop_config_policy_and_queue_modes_are_one(call: Any, make_tool: Any) -> None:
+    agent = am.Agent(am.scripted([call("a")], "done"), [make_tool("a")])
+    agent.policy = am.Policy(otherwise="deny")
+    agent.steering_mode = "all"
+    agent.loop_config = agent.loop_config.replace(max_turns=7)
+    assert (agent.loop_config.policy, agent.steering_mode) == (agent.policy, "all")
+    agent.run("go")
+    assert "does not allow" in agent.messages[2].text
 
 
 class Picky:

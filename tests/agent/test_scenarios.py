@@ -349,6 +349,17 @@ def test_an_overflow_that_nobody_makes_smaller_is_an_error(play: Any) -> None:
     assert played.agent.state.stop_cause == "error"
 
 
+def test_a_hook_that_raises_over_an_overflow_gets_a_turn_for_its_error(play: Any) -> None:
+    def prepare(turn: am.Turn) -> None:
+        if turn.error is not None:
+            raise ValueError("cannot compact")
+
+    played = play(am.Agent(am.scripted(am.ContextOverflowError("too long")), prepare_next_turn=prepare))
+    failed = "S E(assistant, error) turn_end()"
+    assert played.line == f"{START} {failed} turn_start {failed} agent_end(user, assistant, assistant)"
+    assert "cannot compact" in played.agent.messages[-1].error_message
+
+
 def test_model_error(play: Any, call: Any) -> None:
     agent = am.Agent(am.scripted(["half an", call("a"), am.BadRequestError("the server said no")]))
     agent.follow_up("later")
