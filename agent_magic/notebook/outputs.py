@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .limits import DETAIL_LIMIT, IMAGE_LIMIT, jsonable, with_note
+from .limits import DETAIL_LIMIT, IMAGE_LIMIT, jsonable, whole_characters, with_note
 from .pictures import figure_picture, fitted, pil_picture
 from .tables import TABLE_TYPE, is_table, loaded, table_of
-from .wording import without_ansi
+from .wording import one_line, without_ansi
 
 Bundle = dict[str, Any]
 
@@ -47,6 +47,13 @@ def _one(value: Any, origin: str) -> list[Bundle]:
         # A broken object of the user's must not break the run; its text is in the result all the same.
         return []
     return [bundle] if bundle else []
+
+
+def media_bundle(kind: str, data: str) -> Bundle:
+    """Media that a model made or a tool returned: a picture as itself, anything else by its name."""
+    return safe_bundle({kind: data}) or {
+        "text/plain": f"{one_line(kind)}, {len(data) * 3 // 4:,} bytes, not shown here"
+    }
 
 
 def is_chart(kind: str) -> bool:
@@ -118,7 +125,8 @@ def _chart(value: Any, origin: str) -> Bundle | None:
 
 def jsonable_chart(chart: Mapping[str, Any]) -> Any:
     """A chart as strict JSON data; its texts are not cut, since they may be data."""
-    return json.loads(json.dumps(chart, default=str), parse_constant=lambda name: None)
+    text = whole_characters(json.dumps(chart, default=str, ensure_ascii=False))
+    return json.loads(text, parse_constant=lambda name: None)
 
 
 # Documents ------------------------------------------------------------------------------------------------------------

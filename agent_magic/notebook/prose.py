@@ -109,7 +109,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def parsed(text: str) -> tuple[Token, ...]:
     """The tokens of `text`, not to be changed. A half-written text is read as far as it goes."""
     return tuple(_parser().parse(text.replace("\0", "\ufffd")))

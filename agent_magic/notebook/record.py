@@ -33,6 +33,7 @@ from ..models import Model
 from ..usage import Usage
 from .journal import Bundle, Journal
 from .limits import DETAIL_LIMIT, PROGRESS_LIMIT, THINKING_LIMIT, json_size, jsonable, whole_characters, with_note
+from .outputs import media_bundle
 from .wording import argument_summary, one_line, without_ansi
 
 RECORD_TYPE = "application/vnd.agent-magic.run+json"
@@ -120,7 +121,10 @@ class Recorder:
         self._denied[tool_call_id] = one_line(reason)
 
     def add_outputs(self, tool_call_id: str, bundles: Sequence[Bundle]) -> list[Bundle]:
-        """Add what a call displayed or returned. Returns the bundles that the record could not take whole."""
+        """Add what a call displayed or returned, as `safe_bundle` or `output_bundles` give it.
+
+        Returns the bundles that the record could not take whole.
+        """
         item = self._calls.get(tool_call_id, "")
         if item in self._with_content_images:
             self._with_content_images.discard(item)
@@ -240,7 +244,7 @@ class Recorder:
                 self._set_arguments(known, item.arguments)
         elif isinstance(item, InlineDataItem) and not item.thinking:
             self._blocks[item.index] = media = self._journal.add("media", "done", outputs=[])
-            self._journal.put_outputs(media, [{item.mime_type: item.data}])
+            self._journal.put_outputs(media, [media_bundle(item.mime_type, item.data)])
 
     def _close_thinking(self) -> None:
         for name in self._blocks.values():
@@ -348,7 +352,7 @@ def _text_of(result: Any) -> str:
 def _images(content: Any) -> list[Bundle]:
     blocks = content if isinstance(content, (list, tuple)) else ()
     return [
-        {block.mime_type: block.data}
+        media_bundle(block.mime_type, block.data)
         for block in blocks
         if isinstance(block, (ImageContent, InlineData)) and block.data
     ]

@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from .limits import whole_characters
+
 SYMBOLS = {"pending": "○", "running": "●", "done": "✓", "failed": "✕", "denied": "⊘", "aborted": "■"}
 WORDS = {
     "pending": "waiting",
@@ -56,7 +58,7 @@ def _escape(character: str) -> str:
 
 def one_line(text: str, limit: int = _LINE_LIMIT) -> str:
     """`text` as one visible line of at most `limit` characters."""
-    line = visible(" ".join(text[: limit * 4].split()))
+    line = visible(" ".join(whole_characters(text[: limit * 4]).split()))
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

@@ -288,3 +288,14 @@ def test_deltas_that_were_read_never_change() -> None:
     deltas = script.recorder.deltas_since(0)
     assert deltas[: len(read)] == read
     assert [delta["set"] for delta in deltas[len(read) :]] == [{"progress": "3"}]
+
+
+@pytest.mark.parametrize("kind", ["audio/wav", "text/html", "image/svg+xml", "application/javascript"])
+def test_media_that_cannot_be_shown_is_named(kind: str) -> None:
+    script = Script().begin().end(InlineData("QUJD", kind))
+    assert checked(script.recorder)["items"][0]["outputs"] == [{"text/plain": f"{kind}, 3 bytes, not shown here"}]
+
+
+def test_half_a_character_in_an_error_does_no_harm() -> None:
+    script = Script().calls(CALL).start(CALL).result(CALL, "bad \ud83d", is_error=True)
+    assert checked(script.recorder)["items"][0]["error"] == "bad \ufffd"

@@ -226,6 +226,14 @@ def test_a_step_of_a_long_live_answer_costs_little() -> None:
     assert best_of(5, step) < 0.02
 
 
+def test_an_item_that_changes_after_its_end_is_written_again() -> None:
+    script = Script().calls(CALL).start(CALL).result(CALL, "412")
+    writer = HtmlWriter()
+    assert "a chart" not in writer.write(script.recorder.record(), live=True)
+    script.recorder.add_outputs("c1", [{"text/plain": "a chart"}])
+    assert "a chart" in writer.write(script.recorder.record(), live=True)
+
+
 def test_finished_items_are_written_once() -> None:
     script = Script().calls(CALL).start(CALL).result(CALL, "412")
     writer = HtmlWriter()
