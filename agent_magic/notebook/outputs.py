@@ -51,9 +51,8 @@ def _one(value: Any, origin: str) -> list[Bundle]:
 
 def media_bundle(kind: str, data: str) -> Bundle:
     """Media that a model made or a tool returned: a picture as itself, anything else by its name."""
-    return safe_bundle({kind: data}) or {
-        "text/plain": f"{one_line(kind)}, {len(data) * 3 // 4:,} bytes, not shown here"
-    }
+    picture = fitted(kind, data) if kind in IMAGE_TYPES else {}
+    return picture or {"text/plain": f"{one_line(kind)}, {len(data) * 3 // 4:,} bytes, not shown here"}
 
 
 def is_chart(kind: str) -> bool:
