@@ -23,12 +23,12 @@ from ..messages import (
 from ..models import Model
 from .json_text import to_json_bytes
 from .quirks import Quirks
+from .thinking import offered_level
 from .vendors import VENDORS
 
 IMAGE_BELOW = "(see the image in the next message)"
 IMAGE_LEFT_OUT = '(An image was left out: the model is not declared to read images, input=("text", "image").)'
 NO_OUTPUT = "(no output)"
-_LEVELS = tuple(ThinkingLevel)
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 Wire = dict[str, Any]
@@ -152,16 +152,6 @@ def _thinking_settings(model: Model, config: RequestConfig, quirks: Quirks) -> W
         return {"chat_template_kwargs": {"enable_thinking": not off}}
     effort = quirks.effort_off if off else str(level)
     return {"reasoning_effort": effort} if quirks.thinking_form and effort else {}
-
-
-def offered_level(level: ThinkingLevel, model: Model) -> ThinkingLevel:
-    """The level nearest to `level` that the model offers, a higher one before a lower one."""
-    offered = [ThinkingLevel.of(each) for each in model.compat.get("thinking_levels", ())]
-    if not offered or level in offered:
-        return level
-    rank = _LEVELS.index
-    higher = [each for each in offered if rank(each) > rank(level)]
-    return min(higher, key=rank) if higher else max(offered, key=rank)
 
 
 def _response_format(schema: Mapping[str, Any], quirks: Quirks) -> Wire:
