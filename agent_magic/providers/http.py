@@ -161,10 +161,13 @@ def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
 
 @asynccontextmanager
 async def _send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+    headers = {name: _revealed(value) for name, value in request.headers.items()}
+    if not all(value.isascii() and value.isprintable() for value in headers.values()):
+        place = where(request.model, request.url)
+        raise AuthenticationError(f"{place}: the key, or a header, holds a character that no header can hold.")
     response: httpx.Response | None = None
     try:
         client = await _client_for(request.url)
-        headers = {name: _revealed(value) for name, value in request.headers.items()}
         sent = client.build_request("POST", request.url, content=request.body, headers=headers)
         response = await client.send(sent, stream=True, follow_redirects=False)
         encoded = response.headers.get("content-encoding", "identity") != "identity"
@@ -187,10 +190,8 @@ def _revealed(value: str | Secret) -> str:
 def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
     import httpx
 
-    place = where(request.model, request.url)
-    if isinstance(error, (UnicodeError, httpx.LocalProtocolError)):
-        return AuthenticationError(f"{place}: the key, or a header, holds a character that no header can hold.")
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
+        place = where(request.model, request.url)
         return BadRequestError(f"{place}: base_url must be a URL that begins with https:// or http://.")
     tls = _tls_error(error)
     if tls is not None:

@@ -283,7 +283,7 @@ def _error(
     if retry_after is None and kind in ("rate_limit", "server"):
         named = _WAIT.search(complaint.words)
         retry_after = _span(named[1]) if named else None
-    retryable = _is_retryable(kind, complaint, retry_after)
+    retryable = status != 402 and _is_retryable(kind, complaint, retry_after)
     with_status = f" (status {status})" if status is not None else ""
     words = complaint.words or clean_text(complaint.codes.strip()) or "the server gave no reason"
     ending = "" if words.endswith((".", "!", "?", "…")) else "."

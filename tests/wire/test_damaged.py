@@ -1,0 +1,112 @@
+"""Damaged answers: whatever a server sends, an answer or one of our errors comes of it, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import random
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agent_magic as am
+from agent_magic.providers import http
+from agent_magic.providers.transport import HTTPRequest, HTTPResponse
+
+HERE = Path(__file__).parent
+ROUNDS = 60
+SOUP = [b"\xff\xfe", b"\x00", b"null", b"[]", b"{}", b"\r", b"\n\n", b'"', b"\\ud83d", b"1e999", b"NaN", b"[" * 3000]
+FIELDS = b"content delta index choices tool_calls function arguments usage id name message error finish_reason".split()
+VALUES = [b"null", b"1", b"[]", b"{}", b'"s"', b"[[1]]", b"[null]", b"true", b"1.5", b'{"type":1}', b"-1", b'"\\udc00"']
+APIS = {"openai-chat": "/v1"}
+
+
+def _load(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+replay_server = _load("replay_server")
+BODIES = {
+    name: (case["api"], case["response"]["status"], b"".join(replay_server.body_pieces(case)))
+    for name, case in replay_server.load_cases().items()
+    if case["api"] in APIS and case["response"]["status"] and "content-encoding" not in case["response"]["headers"]
+}
+
+
+def damaged(body: bytes, others: list[bytes], chance: random.Random) -> bytes:
+    """`body` cut, merged with another, or with some bytes or values replaced."""
+    if chance.random() < 0.3:
+        body += chance.choice(others)
+    found = bytearray(body[:20_000])
+    for _ in range(chance.randint(1, 4)):
+        start = chance.randrange(len(found) + 1)
+        stop = start + chance.randint(1, 60)
+        kind = chance.randrange(6)
+        if kind == 0:
+            del found[start:stop]
+        elif kind == 1:
+            found[start:start] = found[stop : stop + chance.randint(1, 80)]
+        elif kind == 2:
+            found[start:start] = chance.choice(SOUP)
+        elif kind == 3:
+            del found[start:]
+        elif kind == 4:
+            found[start : start + 1] = bytes([chance.randrange(256)])
+        else:
+            field = b'"' + chance.choice(FIELDS) + b'":'
+            place = found.find(field)
+            if place >= 0:
+                found[place + len(field) : place + len(field)] = chance.choice(VALUES) + b',"was":'
+    return bytes(found)
+
+
+async def read(api: str, status: int, pieces: list[bytes]) -> list[am.StreamEvent] | am.ProviderError:
+    @contextlib.asynccontextmanager
+    async def transport(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+        async def body() -> AsyncIterator[bytes]:
+            for piece in pieces:
+                yield piece
+
+        yield HTTPResponse(status, {}, body())
+
+    model = am.Model("m", api=api, base_url="http://127.0.0.1:9" + APIS[api], api_key="sk-none")
+    context = am.Context(messages=[am.UserMessage("hi")])
+    restore = http.use_transport(transport)
+    try:
+        return [event async for event in am.stream(model, context, am.RequestConfig(max_retries=0))]
+    except am.ProviderError as error:
+        return error
+    finally:
+        restore()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_nothing_but_an_answer_or_our_own_error_comes_of_damaged_bytes(name: str) -> None:
+    api, status, body = BODIES[name]
+    others = [each for other_api, _, each in BODIES.values() if other_api == api]
+
+    async def rounds() -> None:
+        for number in range(ROUNDS):
+            chance = random.Random(f"{name} {number}")
+            whole = damaged(body, others, chance)
+            size = chance.choice([1, 3, 17, 100, 100_000])
+            outcome = await read(api, status, [whole[at : at + size] for at in range(0, len(whole), size)])
+            if isinstance(outcome, am.ProviderError):
+                assert "adapter of the API" not in str(outcome), f"round {number}: {outcome.__cause__!r}"
+                str(outcome).encode()
+                assert outcome.partial is None or outcome.partial.text.encode() is not None
+            else:
+                kinds = [event.event_type for event in outcome]
+                assert (kinds[0], kinds[-1], kinds.count("stop")) == ("start", "stop", 1), f"round {number}"
+                repr([item for event in outcome for item in event.items]).encode()
+
+    asyncio.run(rounds())
