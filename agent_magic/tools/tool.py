@@ -165,6 +165,10 @@ class AgentTool:
             execution_mode=mode,
         )
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> AgentTool:
+        # A tool is never changed, and what it runs cannot be copied.
+        return self
+
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The input schema under the name that the second document gives it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -49,7 +48,8 @@ def validate_tool_arguments(tool: AgentTool, call: ToolCall) -> dict[str, Any]:
 
 
 def _prepared(tool: AgentTool, call: ToolCall) -> dict[str, Any]:
-    arguments = copy.deepcopy(call.arguments)
+    # A tool that changes its arguments must not change the history.
+    arguments: dict[str, Any] = _copied(call.arguments)
     if tool.prepare_arguments is None:
         return arguments
     try:
@@ -59,6 +59,12 @@ def _prepared(tool: AgentTool, call: ToolCall) -> dict[str, Any]:
             f"The arguments could not be prepared for the tool {tool.name!r}: {error}\n"
             f"Received arguments:\n{_shown(call.arguments)}"
         ) from error
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

@@ -54,6 +54,14 @@ def test_arguments_are_converted_and_the_call_stays_as_it_is():
     assert call.arguments["filters"] == [{"column": "a"}]
 
 
+def test_a_tool_that_changes_its_arguments_does_not_change_the_call():
+    def f(anything: dict): ...
+
+    call = ToolCall("1", "f", {"anything": {"list": [1]}})
+    validate_tool_arguments(tool(f), call)["anything"]["list"].append(2)
+    assert call.arguments == {"anything": {"list": [1]}}
+
+
 def test_converted_arguments_are_valid_again():
     once = validate(query, {"region": "EU", "day": "2024-02-29", "filters": [{"column": "a"}]})
     assert validate(query, once) == once
