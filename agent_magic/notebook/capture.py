@@ -51,6 +51,8 @@ class Captured:
 
 
 class _Stream(io.TextIOBase):
+    encoding = "utf-8"
+
     def __init__(self, captured: Captured, original: TextIO) -> None:
         self._captured = captured
         self._original = original
@@ -69,14 +71,11 @@ class _Stream(io.TextIOBase):
     def writable(self) -> bool:
         return True
 
-    @property
-    def encoding(self) -> str:
-        return "utf-8"
 
-
-class _Publisher(DisplayPublisher):  # type: ignore[misc]
+class _Publisher(DisplayPublisher):
     def __init__(self, captured: Captured, original: Any) -> None:
-        DisplayPublisher.__init__(self)
+        begin: Any = super().__init__
+        begin()
         self._captured = captured
         self._original = original
         self._thread = threading.get_ident()

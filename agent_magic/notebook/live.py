@@ -11,8 +11,12 @@ from .html import HtmlWriter
 from .record import Recorder
 from .view import QuietView
 
-# Seconds between two updates. More of them lose messages on the way to the page.
-INTERVAL = 0.2
+# Updates a second. More of them lose messages on the way to the page.
+RATE = 5.0
+# So many may be saved up, and as many borrowed where the thread will be busy for a while.
+SAVED = 3.0
+# Seconds in which changes are gathered before they are drawn.
+GATHERED = 0.02
 # A long record takes long to draw; at most this part of the time is spent on it.
 SHARE = 0.2
 
@@ -28,33 +32,39 @@ class LiveOutput(QuietView):
         self._display_id = f"agent-magic-{recorder.record()['run']}"
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._due = 0.0
+        self._credit = SAVED
+        self._counted = time.monotonic()
         self._changed = False
         self._shown = False
 
     def start(self) -> None:
-        if self._updates:
-            self._publish(live=True)
-            self._due = 0.0  # the first token must not wait
+        self._changed = True
+        self.flush()
 
     def changed(self) -> None:
         self._changed = True
-        if not self._updates or self._timer is not None:
-            return
-        wait = self._due - time.monotonic()
-        if wait <= 0:
-            self.flush()
-        else:
-            self._timer = self._loop.call_later(wait, self.flush)
+        if self._updates and self._timer is None:
+            wait = max(GATHERED, (1.0 - self._saved()) / RATE)
+            self._timer = self._loop.call_later(wait, self._draw)
 
     def flush(self) -> None:
-        self._cancel_timer()
-        if self._changed and self._updates:
-            self._publish(live=True)
+        if self._changed and self._updates and self._saved() > -SAVED:
+            self._draw()
 
     def finish(self) -> None:
         self._cancel_timer()
         self._publish(live=False)
+
+    def _saved(self) -> float:
+        """How many updates may be made now; negative when some were borrowed."""
+        now = time.monotonic()
+        self._credit = min(SAVED, self._credit + (now - self._counted) * RATE)
+        self._counted = now
+        return self._credit
+
+    def _draw(self) -> None:
+        self._cancel_timer()
+        self._publish(live=True)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
@@ -66,5 +76,4 @@ class LiveOutput(QuietView):
         data = mimebundle(self.recorder.record(), live=live, writer=self._writer)
         self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)
         self._shown, self._changed = True, False
-        now = time.monotonic()
-        self._due = now + max(INTERVAL, (now - began) / SHARE)
+        self._credit -= max(1.0, (time.monotonic() - began) * RATE / SHARE)

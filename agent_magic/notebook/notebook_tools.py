@@ -9,7 +9,7 @@ from ..tools.tool import AgentTool
 
 
 class NotebookTools:
-    """The tools of a notebook. `off` holds the names switched off; `only`, unless None, the names that one cell wants."""
+    """The tools of a notebook. `off` holds names that are switched off; `only`, unless None, those one cell wants."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace

@@ -1,4 +1,4 @@
-"""The defaults of a kernel's agent, as traits: set by `%config AgentMagic.model = "..."` or in an IPython config file."""
+"""The defaults of a kernel's agent, as traits: `%config AgentMagic.model = "..."`, or in a config file of IPython."""
 
 from __future__ import annotations
 

@@ -76,6 +76,7 @@ def _report_at_once(context: ToolContext, tool: AgentTool, view: View) -> None:
     def on_update(partial: Any) -> None:
         deliver(partial)
         view.handle(ToolExecutionUpdateEvent(context.tool_call_id, tool.name, {}, to_result(partial)))
+        view.flush()
 
     # The function holds this very context, which was made for this one call.
     object.__setattr__(context, "on_update", on_update)

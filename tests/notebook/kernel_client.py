@@ -62,7 +62,7 @@ class Cell:
 
 
 class Kernel:
-    """Starts a kernel and runs cells in it. `answers` of `run` are given to its questions, one after the other."""
+    """Starts a kernel and runs cells in it. `answers` are given to its questions; when they run out, it has to wait."""
 
     def __init__(self, **environment: str) -> None:
         import os
@@ -142,4 +142,5 @@ class Kernel:
         if self.client.stdin_channel.msg_ready():
             question = self.client.get_stdin_msg(timeout=1)
             cells[question["parent_header"]["msg_id"]].asked.append(question["content"]["prompt"])
-            self.client.input(left.pop(0))
+            if left:
+                self.client.input(left.pop(0))
