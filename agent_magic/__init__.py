@@ -58,6 +58,8 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "StreamInterruptedError",
         "ToolCallArgumentParseError",
         "ToolDefinitionError",
+        "ToolExecutionError",
+        "ToolTimeoutError",
         "ToolValidationError",
         "UnknownModelError",
         "UnsupportedParameterError",

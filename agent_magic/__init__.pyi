@@ -70,6 +70,8 @@ from .errors import (
     StreamInterruptedError as StreamInterruptedError,
     ToolCallArgumentParseError as ToolCallArgumentParseError,
     ToolDefinitionError as ToolDefinitionError,
+    ToolExecutionError as ToolExecutionError,
+    ToolTimeoutError as ToolTimeoutError,
     ToolValidationError as ToolValidationError,
     UnknownModelError as UnknownModelError,
     UnsupportedParameterError as UnsupportedParameterError,
