@@ -11,7 +11,7 @@ from agent_magic.errors import AbortedError, BudgetExceededError, RateLimitError
 from agent_magic.events import PartialToolCall, TextDelta, ThinkingDelta, ToolCallItem
 from agent_magic.messages import ImageContent, InlineData, TextContent, ThinkingContent, ToolCall
 from agent_magic.models import Model, ModelCost
-from agent_magic.notebook.limits import DETAIL_LIMIT, IMAGE_LIMIT
+from agent_magic.notebook.limits import DETAIL_LIMIT, IMAGE_LIMIT, THINKING_LIMIT
 from agent_magic.usage import Usage
 
 from .record_script import MODEL, Script, checked
@@ -282,12 +282,19 @@ def test_no_part_of_a_record_names_a_kernel_or_a_widget() -> None:
 
 
 def test_deltas_that_were_read_never_change() -> None:
-    script = Script().calls(CALL).start(CALL)
+    script = Script().calls(CALL).start(CALL).progress(CALL, "1")
     read = [dict(delta) for delta in script.recorder.deltas_since(0)]
-    script.progress(CALL, "1").progress(CALL, "2").progress(CALL, "3")
+    script.progress(CALL, "2").progress(CALL, "3")
     deltas = script.recorder.deltas_since(0)
     assert deltas[: len(read)] == read
     assert [delta["set"] for delta in deltas[len(read) :]] == [{"progress": "3"}]
+
+
+def test_reasoning_that_streams_on_and_on_is_cut() -> None:
+    script = Script().answer("Yes", thinking="hm " * 40_000, piece=1000)
+    record = checked(script.recorder)
+    assert len(record["items"][0]["text"]) == THINKING_LIMIT
+    assert record["omitted"] == ["70,000 characters left out"]
 
 
 @pytest.mark.parametrize("kind", ["audio/wav", "text/html", "image/svg+xml", "application/javascript"])

@@ -65,6 +65,7 @@ End $a_1*b_1*c_1$ and \\(x_1\\) cost $5 and $6.
         ),
         ("[a](data.csv)", "<p>[a](data.csv)</p>\n"),
         ("<b>x</b>", "<p>&lt;b&gt;x&lt;/b&gt;</p>\n"),
+        ("<div>\n**a**\n</div>", "<p>&lt;div&gt;\n<strong>a</strong>\n&lt;/div&gt;</p>\n"),
         (
             "![chart](https://e.org/x.png)",
             '<p><a href="https://e.org/x.png" target="_blank" rel="noopener noreferrer">[chart]</a></p>\n',

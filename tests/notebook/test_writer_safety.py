@@ -296,3 +296,4 @@ def test_charts_are_only_taken_from_the_users_own_tools(kind: str) -> None:
 def test_a_picture_that_is_none_is_dropped() -> None:
     assert safe_bundle({"image/png": 'x" onerror="alert(1)'}) == {}
     assert safe_bundle({"image/png": "<svg>", "text/plain": "p"}) == {"text/plain": "p"}
+    assert safe_bundle({"image/svg+xml": "PHN2Zy8+"}) == {}
