@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from ..errors import AgentBusyError
+from ..errors import AbortedError, AgentBusyError
 
 T = TypeVar("T")
 
@@ -30,19 +30,28 @@ class Waiter:
         self.thread = threading.current_thread()
         self._inbox: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._closed = False
+        self._interrupted = False
         self._lock = threading.Lock()
 
     def submit(self, function: Callable[[], T]) -> Future[T]:
-        """Have `function` run by the waiting thread; cancelled when that waits no longer."""
+        """Have `function` run by the waiting thread; cancelled when that waits no longer.
+
+        KeyboardInterrupt in the function interrupts the wait; the future then has an `AbortedError`.
+        """
         future: Future[T] = Future()
 
         def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
             try:
-                future.set_result(function())
-            except BaseException as error:  # an interrupt is the function's outcome, too
+                if not future.set_running_or_notify_cancel():
+                    return
+                result = function()
+            except KeyboardInterrupt:
+                self._interrupted = True
+                future.set_exception(AbortedError("Operation aborted"))
+            except BaseException as error:
                 future.set_exception(error)
+            else:
+                future.set_result(result)
 
         with self._lock:
             if self._closed:
@@ -61,6 +70,9 @@ class Waiter:
                 continue
             if run is not None:
                 run()
+            if self._interrupted:
+                self._interrupted = False
+                raise KeyboardInterrupt
 
     def close(self) -> None:
         with self._lock:

@@ -70,7 +70,7 @@ class InputApprover:
                 asked = "Please answer y, a or n: "
         except KeyboardInterrupt:
             self._kernel.stop()
-            raise AbortedError("Operation aborted") from None
+            raise
         except (EOFError, RuntimeError):
             # StdinNotImplementedError, which IPython raises where no front end takes input, is a RuntimeError.
             return request.deny(NOBODY)

@@ -33,10 +33,14 @@ async def on_main(function: Callable[[], T], interruption: Interruption) -> T:
     """Have the main thread call `function`, at once if it runs this loop, else when it comes to it.
 
     When cancelled, the function is broken off and its end is awaited: nothing else could use the thread before.
+    KeyboardInterrupt in the function becomes an `AbortedError`, and interrupts a thread that waits for this work.
     """
     waiter = current_waiter()
     if on_main_thread() or waiter is None:
-        return function()
+        try:
+            return function()
+        except KeyboardInterrupt:
+            raise AbortedError("Operation aborted") from None
     call = waiter.submit(function)
     waiting = asyncio.wrap_future(call)
     try:

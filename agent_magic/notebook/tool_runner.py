@@ -66,7 +66,7 @@ class ToolRunner:
             return interruption.guard(function, tool.timeout, timed_out)
         except KeyboardInterrupt:
             self._kernel.stop()
-            raise AbortedError("Operation aborted") from None
+            raise
 
 
 def _report_at_once(context: ToolContext, tool: AgentTool, view: View) -> None:

@@ -54,16 +54,36 @@ def test_the_waiting_thread_runs_what_is_submitted() -> None:
 
 def test_what_a_submitted_function_raises_goes_to_who_submitted_it() -> None:
     def fail() -> None:
-        raise KeyboardInterrupt
+        raise ZeroDivisionError
 
     async def work() -> str:
         try:
             await asyncio.wrap_future(submit_to_waiter(fail))
-        except KeyboardInterrupt:
+        except ZeroDivisionError:
             return "caught"
         return "lost"
 
     assert run_blocking(work, nothing) == "caught"
+
+
+def test_an_interrupt_of_a_submitted_function_interrupts_the_wait_in_good_order() -> None:
+    seen: list[str] = []
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    async def work() -> None:
+        try:
+            await asyncio.wrap_future(submit_to_waiter(interrupt))
+        except AbortedError:
+            seen.append("aborted")
+        await asyncio.sleep(0.05)
+        seen.append("ended")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_blocking(work, lambda: seen.append("interrupted"))
+    assert sorted(seen) == ["aborted", "ended", "interrupted"]
+    assert seen[-1] == "ended"
 
 
 def test_calls_may_be_nested_on_the_waiting_thread() -> None:
