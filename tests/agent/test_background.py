@@ -75,7 +75,7 @@ def test_an_interrupt_of_a_submitted_function_interrupts_the_wait_in_good_order(
     async def work() -> None:
         try:
             await asyncio.wrap_future(submit_to_waiter(interrupt))
-        except AbortedError:
+        except am.AbortedError:
             seen.append("aborted")
         await asyncio.sleep(0.05)
         seen.append("ended")
