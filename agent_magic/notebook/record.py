@@ -126,7 +126,7 @@ class Recorder:
         Returns the bundles that the record could not take whole.
         """
         item = self._calls.get(tool_call_id, "")
-        if item in self._with_content_images:
+        if bundles and item in self._with_content_images:
             self._with_content_images.discard(item)
             self._journal.set(item, outputs=[])
         return self._journal.put_outputs(item, bundles)

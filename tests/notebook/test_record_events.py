@@ -186,6 +186,8 @@ def test_a_free_model_costs_nothing_and_a_silent_server_leaves_usage_unknown() -
 def test_displays_replace_the_images_that_were_meant_for_the_model() -> None:
     script = Script().calls(CALL).start(CALL).result(CALL, [ImageContent(PIXEL, "image/png")])
     assert script.items[0]["outputs"] == [{"image/png": PIXEL}]
+    script.recorder.add_outputs("c1", [])
+    assert script.items[0]["outputs"] == [{"image/png": PIXEL}]
     assert script.recorder.add_outputs("c1", [{"text/plain": "figure"}]) == []
     script.recorder.add_outputs("c1", [{"text/plain": "more"}])
     assert checked(script.recorder)["items"][0]["outputs"] == [{"text/plain": "figure"}, {"text/plain": "more"}]
