@@ -17,7 +17,8 @@ def faults(names: set[str]) -> list[str]:
     wanted = {
         path.relative_to(PACKAGE.parent).as_posix()
         for path in PACKAGE.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file()
+        and not any(part == "__pycache__" or part.startswith(".") for part in path.relative_to(PACKAGE).parts)
     }
     missing = sorted(wanted - names)
     foreign = sorted(name for name in names - wanted if ".dist-info/" not in name)
