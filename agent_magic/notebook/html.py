@@ -18,7 +18,8 @@ Item = Mapping[str, Any]
 
 _CARD = f"border:{LINE};border-radius:6px;margin:6px 0;overflow:hidden"
 _QUIET_CARD = "border:1px dashed rgba(128,128,128,0.35);border-radius:6px;margin:6px 0;overflow:hidden"
-_SUMMARY = "padding:5px 10px;cursor:pointer;overflow-wrap:break-word"
+# Hiding overflow keeps the floating state inside, where it needs a line of its own.
+_SUMMARY = "padding:5px 10px;cursor:pointer;overflow:hidden;overflow-wrap:break-word"
 _BODY = f"border-top:{LINE};padding:6px 12px 8px"
 _STATE = "float:right;padding-left:12px;opacity:0.75"
 _FAILED = "float:right;padding-left:12px;color:#d93636"
