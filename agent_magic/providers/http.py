@@ -55,12 +55,18 @@ def observe(listener: Callable[[HTTPEvent], object]) -> Callable[[], None]:
 
 
 async def post(
-    model: Model, url: str, headers: Mapping[str, str | Secret], body: bytes, config: RequestConfig
+    model: Model,
+    url: str,
+    headers: Mapping[str, str | Secret],
+    body: bytes,
+    config: RequestConfig,
+    is_complete: Callable[[], bool] = bool,
 ) -> AsyncGenerator[list[bytes], None]:
     """Send a JSON `body` and give the data payloads of each network read; a plain JSON answer is one payload.
 
     Names of `headers` are in small letters, and values that are keys must be `Secret`. Raises one of the kinds of
-    `ProviderError`: for any status but 2xx, when no answer comes, and when the answer breaks off.
+    `ProviderError`: for any status but 2xx, when no answer comes, and when the answer breaks off. Where an API has no
+    end marker of its own, `is_complete()` tells after each read whether the payloads so far are the whole answer.
     Closing the generator, or cancelling its task, closes the connection at once.
     """
     merged: dict[str, str | Secret] = {
@@ -74,7 +80,7 @@ async def post(
     _show("request", request, headers=request.shown_headers(), data=body)
     decoder = SSEDecoder()
     failure: ProviderError | None = None
-    answered = False
+    answered = ended = False
     silence = SilenceWatch(request.timeout)
     try:
         with silence:
@@ -86,14 +92,15 @@ async def post(
                     raise await _refusal(request, response)
                 async for data in response.body:
                     silence.heard()
-                    if decoder.is_done():
+                    if ended:
                         continue
                     if _listeners:
                         _show("data", request, data=data)
                     payloads = decoder.feed(data)
                     if payloads:
                         yield payloads
-                    if decoder.is_done():
+                    ended = decoder.is_done() or is_complete()
+                    if ended:
                         silence.shorten(_DRAIN)
     except ProviderError as error:
         failure = error
@@ -105,8 +112,8 @@ async def post(
     rest = decoder.finish()
     if failure is None and decoder.raw and rest and rest[0].startswith(b"<"):
         failure = web_page(model, url, rest[0])
-    # Once the end marker is here, a connection that breaks off loses nothing.
-    if failure is not None and not decoder.is_done():
+    # Once the end is here, a connection that breaks off loses nothing.
+    if failure is not None and not ended:
         # Raised outside the except clause, so that it drags no exception of a library along as its context.
         clean = _without_keys(failure, request)
         _show("error", request, error=str(clean))

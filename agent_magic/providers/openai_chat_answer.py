@@ -130,21 +130,27 @@ class ChatAnswer:
             return ()
 
     def _read_plain(self, chunk: Any) -> bool:
-        """Read a chunk that brings more text and nothing else; False, and nothing read, if it is any other."""
-        if self._kind != "text" or self._halves is not None or not self._tags.plain:
+        """Read a chunk that brings more text, or more of a call, and nothing else; False if it is any other."""
+        if self._halves is not None:
             return False
         try:
             (choice,) = chunk["choices"]
-            delta = choice["delta"]
-            text = delta["content"]
-            if len(delta) > 1 or type(text) is not str or choice["finish_reason"] is not None or not text:
+            ((name, value),) = choice["delta"].items()
+            if choice["finish_reason"] is not None or choice.get("usage"):
                 return False
-            if chunk.get("usage") or chunk.get("error") or choice.get("usage"):
+            if chunk.get("usage") or chunk.get("error") or chunk.get("error_message"):
                 return False
         except (KeyError, TypeError, ValueError, AttributeError):
             return False
-        self._items.append(TextDelta(self._index, text))
-        return True
+        if name == "content" and type(value) is str and value and self._kind == "text" and self._tags.plain:
+            self._items.append(TextDelta(self._index, value))
+            return True
+        if name == "tool_calls":
+            item = self._calls.more_of_a_call(value, choice.get("index"))
+            if item is not None:
+                self._items.append(item)
+                return True
+        return False
 
     def _read_chunk(self, chunk: Any) -> None:
         if isinstance(chunk, list):

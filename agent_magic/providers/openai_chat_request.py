@@ -22,13 +22,11 @@ from ..messages import (
 )
 from ..models import Model
 from .json_text import to_json_bytes
+from .placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT
 from .quirks import Quirks
 from .thinking import offered_level
 from .vendors import VENDORS
 
-IMAGE_BELOW = "(see the image in the next message)"
-IMAGE_LEFT_OUT = '(An image was left out: the model is not declared to read images, input=("text", "image").)'
-NO_OUTPUT = "(no output)"
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 Wire = dict[str, Any]

@@ -1,4 +1,4 @@
-"""What servers that speak the Chat Completions API want differently when asked. Reading is tolerant anyway."""
+"""What servers that speak the OpenAI APIs want differently when asked. Reading is tolerant anyway."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ class Quirks:
     system_role: str = "system"
     # Whether an `image_config` may be sent, as OpenRouter takes it.
     image_output: bool = False
+    # Whether the Responses API can be told which of the tools may be called, by `allowed_tools`.
+    allowed_tools: bool = True
+    # Whether the Responses API has the tool that makes images.
+    image_tool: bool = False
+    # Whether a model may be given a temperature while it reasons, in the Responses API.
+    reasoning_temperature: bool = True
     # The header that holds the key, and what stands before it.
     key_header: str = "authorization"
     key_prefix: str = "Bearer "
@@ -41,18 +47,31 @@ class Quirks:
 
 # By the model's provider, else by the host of its base_url (a part of it is enough).
 _BY_PROVIDER: dict[str, dict[str, Any]] = {
-    "openai": {"max_tokens_field": "max_completion_tokens", "cache_retention": "24h"},
-    "azure": {"max_tokens_field": "max_completion_tokens", "key_header": "api-key", "key_prefix": ""},
-    "openrouter": {"thinking_form": "openrouter", "image_output": True},
-    "deepseek": {"thinking_form": "thinking", "response_format": ""},
+    "openai": {
+        "max_tokens_field": "max_completion_tokens",
+        "cache_retention": "24h",
+        "image_tool": True,
+        "reasoning_temperature": False,
+    },
+    "azure": {
+        "max_tokens_field": "max_completion_tokens",
+        "image_tool": True,
+        "reasoning_temperature": False,
+        "key_header": "api-key",
+        "key_prefix": "",
+    },
+    "openrouter": {"thinking_form": "openrouter", "image_output": True, "allowed_tools": False},
+    "deepseek": {"thinking_form": "thinking", "response_format": "", "allowed_tools": False},
     "groq": {"max_tokens_field": "max_completion_tokens"},
     "mistral": {"thinking_form": "", "stream_usage": False},
     "xai": {"effort_off": ""},
     "cerebras": {"max_tokens_field": "max_completion_tokens", "effort_off": ""},
     "zai": {"thinking_form": "thinking", "response_format": ""},
     "moonshot": {"thinking_form": "thinking"},
-    "vllm": {"thinking_form": "template"},
-    "llamacpp": {"thinking_form": "template"},
+    "vllm": {"thinking_form": "template", "allowed_tools": False},
+    "llamacpp": {"thinking_form": "template", "allowed_tools": False},
+    "ollama": {"allowed_tools": False},
+    "lmstudio": {"allowed_tools": False},
 }
 _BY_HOST = {
     "api.openai.com": "openai",

@@ -22,13 +22,14 @@ UNNAMED = "unnamed_tool"
 class CallInProgress:
     """One call: its identity as far as it is known, and the pieces of its argument text."""
 
-    __slots__ = ("announced", "fidelity", "id", "index", "name", "pieces")
+    __slots__ = ("announced", "fidelity", "id", "index", "length", "name", "pieces")
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.id = ""
         self.name = ""
         self.pieces: list[str] = []
+        self.length = 0
         self.announced = False
         self.fidelity: Fidelity | None = None
 
@@ -36,10 +37,13 @@ class CallInProgress:
     def text(self) -> str:
         return "".join(self.pieces)
 
+    def add(self, text: str) -> None:
+        self.pieces.append(text)
+        self.length += len(text)
+
     def is_whole(self) -> bool:
-        """Whether the argument text is an object by now."""
-        text = self.text.rstrip()
-        return text.endswith("}") and parse_arguments(text) is not None
+        """Whether the argument text is an object by now. Joins the text only if it may be."""
+        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and parse_arguments(self.text) is not None
 
 
 class ToolCallAssembly:
@@ -73,7 +77,7 @@ class ToolCallAssembly:
         text = arguments if isinstance(arguments, str) else to_json_bytes(arguments).decode()
         if text.startswith("{") and call.pieces and self._repeats(call, arguments, text):
             return ()
-        call.pieces.append(text)
+        call.add(text)
         return (PartialToolCall(call.index, "", "", text),) if call.announced else ()
 
     def make_up_id(self, call: CallInProgress) -> Iterable[StreamItem]:
@@ -107,7 +111,7 @@ class ToolCallAssembly:
     @staticmethod
     def _repeats(call: CallInProgress, arguments: Any, text: str) -> bool:
         """Whether a whole object only says again what was streamed, as some servers do at the end."""
-        if sum(map(len, call.pieces)) != len(text) and isinstance(arguments, str):
+        if call.length != len(text) and isinstance(arguments, str):
             return False
         return call.is_whole() and parse_arguments(call.text) == parse_arguments(text)
 

@@ -18,7 +18,7 @@ from agent_magic.providers import http
 from agent_magic.providers.transport import HTTPRequest, HTTPResponse
 
 HERE = Path(__file__).parent
-ROUNDS = 60
+ROUNDS = 20
 SOUP = [b"\xff\xfe", b"\x00", b"null", b"[]", b"{}", b"\r", b"\n\n", b'"', b"\\ud83d", b"1e999", b"NaN", b"[" * 3000]
 FIELDS = b"content delta index choices tool_calls function arguments usage id name message error finish_reason".split()
 VALUES = [b"null", b"1", b"[]", b"{}", b'"s"', b"[[1]]", b"[null]", b"true", b"1.5", b'{"type":1}', b"-1", b'"\\udc00"']
