@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -28,7 +29,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Screen:
-    """Prints outputs. One that is updated is printed on from where it differs from what stands there."""
+    """Prints outputs. An updated one is written on from where it differs: in place on a terminal, else below."""
 
     def __init__(self) -> None:
         self._display: str | None = None
@@ -61,8 +62,9 @@ class Screen:
 
     def _advance(self, text: str) -> None:
         if not text.startswith(self._printed):
-            self._write_raw("\n")
-            self._printed = common_lines(text, self._printed)
+            kept = common_lines(text, self._printed)
+            self._write_raw(erasure(self._printed[len(kept) :]) if COLOURS else "\n")
+            self._printed = kept
         self._write_raw(text[len(self._printed) :])
         self._printed = text
 
@@ -97,6 +99,13 @@ def common_lines(first: str, second: str) -> str:
     """The lines with which both texts begin."""
     pairs = zip(first.splitlines(keepends=True), second.splitlines(keepends=True), strict=False)
     return "".join(line for line, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def erasure(text: str) -> str:
+    """What takes `text` off a terminal again when the cursor stands at its end."""
+    columns = shutil.get_terminal_size().columns
+    rows = sum(max(1, -(-len(line) // columns)) for line in text.split("\n")) - 1
+    return f"\r\x1b[{rows}A\x1b[J" if rows else "\r\x1b[J"
 
 
 def bold(text: str) -> str:
