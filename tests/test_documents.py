@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_magic.notebook.commands import COMMANDS
+from agent_magic.notebook.flags import FLAGS
+
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -33,6 +36,16 @@ def test_every_command_of_the_readme_is_a_target_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^(\w+):", makefile, flags=re.MULTILINE))
     assert set(re.findall(r"^make (\w+)", README, flags=re.MULTILINE)) <= targets
+
+
+def test_the_readme_tells_of_every_flag_and_of_no_other() -> None:
+    named = set(re.findall(r"--[a-z][a-z-]*", README.partition("## Magics")[2].partition("## Tools")[0]))
+    flags = {name for flag in FLAGS for name in flag.names if name.startswith("--")}
+    assert named - {"--save"} == flags
+
+
+def test_the_readme_tells_of_every_subcommand() -> None:
+    assert {name for name in COMMANDS if f"`%agent {name}".strip() not in README} == set()
 
 
 def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
