@@ -11,11 +11,10 @@ from ..errors import StreamInterruptedError
 from ..events import StreamEvent, delta_event, stop_event
 from ..messages import Context
 from ..models import Model
-from ..secret import Secret
-from . import openai_chat_request as request
+from . import openai_chat_request as request, openai_embeddings as embeddings
 from .http import post
-from .keys import key_for
 from .openai_chat_answer import ChatAnswer
+from .openai_server import address, key_headers
 from .quirks import quirks_of
 
 
@@ -23,17 +22,16 @@ async def stream(
     model: Model, context: Context, config: RequestConfig, signal: AbortSignal | None
 ) -> AsyncIterator[list[StreamEvent]]:
     """Ask the model and give its answer as it comes; raises `ProviderError`."""
-    quirks = quirks_of(model)
-    url = request.request_url(model)
-    headers: dict[str, str | Secret] = {}
-    key = key_for(model, url)
-    if key is not None:
-        headers[quirks.key_header] = Secret(quirks.key_prefix + key.reveal())
-    body = request.request_body(model, context, config, quirks)
+    if embeddings.wanted(model, config):
+        async for batch in embeddings.stream(model, context, config, signal):
+            yield batch
+        return
+    url = address(model, "/chat/completions")
+    body = request.request_body(model, context, config, quirks_of(model))
     answer = ChatAnswer(model, url)
     broken: StreamInterruptedError | None = None
     try:
-        async with aclosing(post(model, url, headers, body, config)) as reads:
+        async with aclosing(post(model, url, key_headers(model, url), body, config)) as reads:
             async for payloads in reads:
                 items = answer.read(payloads)
                 if items:
@@ -53,4 +51,6 @@ async def stream(
 
 def unsupported(model: Model, config: RequestConfig) -> Mapping[str, str]:
     """What of `config` this API does not offer: the field's name and the reason."""
+    if embeddings.wanted(model, config):
+        return embeddings.unsupported(model, config)
     return request.unsupported(model, config, quirks_of(model))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from ..config import PromptCaching, RequestConfig, ThinkingLevel
 from ..errors import InvalidDataError
@@ -25,21 +24,10 @@ from .json_text import to_json_bytes
 from .placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT
 from .quirks import Quirks
 from .thinking import offered_level
-from .vendors import VENDORS
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 Wire = dict[str, Any]
-
-
-def request_url(model: Model) -> str:
-    """The address of the API below the model's base_url, whose query is kept."""
-    root = model.base_url or (VENDORS[model.provider].base_url if model.provider in VENDORS else "")
-    parts = urlsplit(root or VENDORS["openai"].base_url)
-    path = parts.path.rstrip("/")
-    if not path.endswith("/chat/completions"):
-        path += "/chat/completions"
-    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
 def request_body(model: Model, context: Context, config: RequestConfig, quirks: Quirks) -> bytes:
@@ -72,8 +60,6 @@ def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str
         found["image_config"] = "the API makes no images"
     if config.tts_config is not None:
         found["tts_config"] = "the API makes no speech"
-    if config.embedding_config is not None:
-        found["embedding_config"] = "the API makes no embeddings"
     if config.response_schema is not None and not quirks.response_format:
         found["response_schema"] = "the server cannot be held to a schema"
     return found

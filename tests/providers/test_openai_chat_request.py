@@ -9,7 +9,7 @@ import pytest
 
 import agent_magic as am
 from agent_magic.providers.handoff import NO_RESULT
-from agent_magic.providers.openai_chat_request import IMAGE_BELOW, IMAGE_LEFT_OUT, offered_level, request_url
+from agent_magic.providers.openai_chat_request import IMAGE_BELOW, IMAGE_LEFT_OUT, offered_level
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = am.ToolSchema("get_weather", "The weather of a city.", SCHEMA)
@@ -141,7 +141,6 @@ def test_each_setting_has_the_form_that_the_server_wants(
         ({}, {"prompt_caching": "enhance"}),
         ({}, {"image_config": {"image_size": "1K"}}),
         ({}, {"tts_config": [{"voice": "v"}]}),
-        ({}, {"embedding_config": {"dimensions": 3}}),
         ({"provider": "deepseek"}, {"response_schema": SCHEMA}),
     ],
 )
@@ -214,20 +213,6 @@ def test_a_message_is_made_into_json_once(stand_in: Any, monkeypatch: pytest.Mon
     first = sent(stand_in, history)
     monkeypatch.setattr("agent_magic.providers.openai_chat_request.wire_message", None)
     assert sent(stand_in, history) == first
-
-
-@pytest.mark.parametrize(
-    ("base_url", "expected"),
-    [
-        ("http://h/v1", "http://h/v1/chat/completions"),
-        ("http://h/v1/", "http://h/v1/chat/completions"),
-        ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
-        ("https://h/openai?api-version=1", "https://h/openai/chat/completions?api-version=1"),
-        ("", "https://api.openai.com/v1/chat/completions"),
-    ],
-)
-def test_the_address_is_below_the_base_url(base_url: str, expected: str) -> None:
-    assert request_url(am.Model("m", base_url=base_url)) == expected
 
 
 def test_system_prompt_and_tools_may_stand_in_either_place_but_not_differ(stand_in: Any) -> None:
