@@ -249,8 +249,6 @@ class Batch:
         loop, thread = asyncio.get_running_loop(), threading.get_ident()
 
         def update(partial: Any) -> None:
-            if each.result is not None:
-                return
             report = (each, partial, False)
             if threading.get_ident() == thread:
                 self._reported.put_nowait(report)

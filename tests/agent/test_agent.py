@@ -152,6 +152,21 @@ def test_loop_config_policy_and_queue_modes_are_one(call: Any, make_tool: Any) -
     assert "does not allow" in agent.messages[2].text
 
 
+class AtOnce:
+    """An API whose whole answer comes with one read of the network."""
+
+    async def stream(self, model: am.Model, context: am.Context, config: am.RequestConfig, signal: Any) -> Any:
+        yield [start_event(), delta_event(TextDelta(0, "all of it")), stop_event(am.StopReason.STOP)]
+
+
+def test_an_answer_that_is_aborted_before_its_end_was_told_is_aborted() -> None:
+    register_api("at-once", AtOnce())
+    agent = am.Agent(am.Model("at-once", api="at-once"))
+    agent.subscribe(lambda event: agent.abort() if event.type == "message_update" else None)
+    reply = agent.run("go")
+    assert (reply.stop_cause, reply.stop_reason, reply.text) == ("aborted", "aborted", "all of it")
+
+
 class Picky:
     """An API without temperature."""
 
@@ -301,6 +316,7 @@ def test_a_reader_who_aborts_on_an_event_is_in_time(event: str, call: Any, make_
         agent = am.Agent(model, [make_tool("a", execute=work)])
         async for each in agent.stream("go"):
             if each.type == event:
+                await asyncio.sleep(0.005)  # A reader may take its time.
                 agent.abort()
         return agent
 

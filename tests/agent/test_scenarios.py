@@ -343,6 +343,34 @@ def test_a_second_overflow_without_a_good_answer_between_ends_the_run(play: Any)
     assert isinstance(played.error, am.ContextOverflowError)
 
 
+def test_each_good_answer_allows_another_recovery_and_each_request_is_prepared_once(
+    play: Any, call: Any, make_tool: Any
+) -> None:
+    prepared: list[bool] = []
+
+    def prepare(turn: am.Turn) -> am.TurnUpdate | None:
+        prepared.append(turn.error is not None)
+        return am.TurnUpdate(messages=turn.context.messages) if turn.error else None
+
+    overflow = am.ContextOverflowError("too long")
+    model = am.scripted(overflow, [call("a")], overflow, "done")
+    played = play(am.Agent(model, [make_tool("a")], prepare_next_turn=prepare))
+    assert played.reply.text == "done"
+    assert prepared == [False, True, False, True]
+    assert [message.role for message in played.agent.messages] == ["user", "assistant", "toolResult", "assistant"]
+
+
+def test_a_call_that_is_aborted_at_its_start_is_not_prepared(play: Any, call: Any, make_tool: Any) -> None:
+    asked: list[str] = []
+    agent = am.Agent(
+        am.scripted([call("a"), call("b")]), [make_tool("a")], before_tool_call=lambda call, *_: asked.append(call.id)
+    )
+    agent.subscribe(lambda event: agent.abort() if event.type == "tool_execution_start" else None)
+    played = play(agent)
+    assert asked == []
+    assert set(played.results().values()) == {"Operation aborted"}
+
+
 def test_an_overflow_that_nobody_makes_smaller_is_an_error(play: Any) -> None:
     played = play(am.Agent(am.scripted(am.ContextOverflowError("too long"))))
     assert played.line == f"{START} S E(assistant, error) turn_end() agent_end(user, assistant)"
