@@ -39,6 +39,9 @@ def await_transformer(shell: Any) -> Transformer:
             return [f"await get_ipython().agent_magic.run_line({match.group('line') or ''!r})\n"]
         return lines
 
+    # IPython then leaves it out when it asks whether a cell is complete: in a terminal a cell magic ends with an empty
+    # line, but what is made of it here would be complete after its first.
+    to_await.has_side_effects = True  # type: ignore[attr-defined]
     return to_await
 
 

@@ -193,7 +193,7 @@ def _said(message: object) -> str:
     calls = [call.name for call in getattr(message, "all_tool_calls", ())]
     name = getattr(message, "tool_name", "")
     failed = " failed" if getattr(message, "is_error", False) else ""
-    parts = [f"{name}{failed}:" if name else "", text, f"calls {', '.join(calls)}" if calls else ""]
+    parts = [f"{name}{failed}:" if name else "", text, f"[calls {', '.join(calls)}]" if calls else ""]
     return one_line(" ".join(part for part in parts if part), 100)
 
 

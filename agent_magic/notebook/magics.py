@@ -21,14 +21,14 @@ class AgentMagics:
         """`%%agent` as a top-level await. Returns the `Reply`."""
         from .run_cell import run_cell
 
-        return (await run_cell(self.kernel, parse(line), body)).value()
+        return self._shown((await run_cell(self.kernel, parse(line), body)).value())
 
     async def run_line(self, line: str) -> Any:
         """`%agent` as a top-level await."""
         from .run_cell import run_cell
 
         options = self._command(line)
-        return None if options is None else (await run_cell(self.kernel, options, "")).value()
+        return None if options is None else self._shown((await run_cell(self.kernel, options, "")).value())
 
     def cell(self, line: str, body: str) -> Any:
         """`%%agent` where the cell cannot await: inside `%%time`, `run_cell`, or with autoawait off."""
@@ -42,6 +42,13 @@ class AgentMagics:
 
         options = self._command(line)
         return None if options is None else run_blocking_cell(self.kernel, options, "").value()
+
+    def _shown(self, reply: Any) -> Any:
+        """The value of the cell. A terminal would print a bare `Out[1]:` for it, so there it is only kept in `Out`."""
+        if not self.kernel.in_terminal:
+            return reply
+        self.kernel.shell.displayhook.update_user_ns(reply)
+        return None
 
     def _command(self, line: str) -> CellOptions | None:
         """Run the subcommand that `line` is; where it is a message, return what it asks for."""

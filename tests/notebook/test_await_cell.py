@@ -101,3 +101,10 @@ def test_inside_a_running_cell_nothing_is_awaited(transforming: Any) -> None:
     transforming.run_cell("import asyncio\nawait asyncio.sleep(0)\ninner = transformed('%%agent a\\nb')")
     assert transforming.user_ns["inner"].startswith("get_ipython().run_cell_magic('agent'")
     assert transforming.transform_cell("%%agent a\nb").startswith("await ")
+
+
+def test_in_a_terminal_a_cell_is_complete_after_an_empty_line(transforming: Any) -> None:
+    assert transforming.check_complete("%%agent")[0] == "incomplete"
+    assert transforming.check_complete("%%agent\nhello")[0] == "incomplete"
+    assert transforming.check_complete("%%agent\nhello\n\n")[0] == "complete"
+    assert transforming.check_complete("%agent model")[0] == "complete"

@@ -1,0 +1,65 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agent_magic as am
+
+CELLS = """
+%load_ext agent_magic
+import agent_magic as am
+from agent_magic import tool
+@tool
+def add(a: int, b: int):
+    '''Add two numbers.'''
+    print("adding")
+    return a + b
+
+calls = am.AssistantMessage(["Adding. ", am.ToolCall("1", "add", {"a": 1, "b": 2})])
+am.get_agent().model = am.scripted(calls, "It is **3**.\\n")
+%%agent
+what is 1 + 2?
+
+
+print("value:", Out[7].text, _.text == Out[7].text)
+%agent tools
+%unload_ext agent_magic
+exit
+"""
+
+
+def test_terminal_ipython_shows_readable_text_and_each_call_as_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--simple-prompt", "--colors=NoColor"]
+    environment = {"IPYTHONDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
+    ran = subprocess.run(
+        command, input=CELLS, capture_output=True, text=True, timeout=60, env=environment, encoding="utf-8"
+    )
+    shown = ran.stdout
+    assert re.search(
+        r"Adding\. \nadd\(a=1, b=2\)  ✓ done · [\d.]+ s\nIt is \*\*3\*\*\.\nscripted/scripted · 2 turns · 1 call", shown
+    )
+    assert "value: It is **3**.\n True" in shown
+    assert "on  add  read     Add two numbers." in shown
+    assert "adding" not in shown
+    assert "Out[7]" not in shown
+    assert "\x1b" not in shown
+    assert "Traceback" not in shown + ran.stderr
+
+
+def test_an_answer_is_only_ever_added_to(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    am.get_agent().model = am.scripted(am.AssistantMessage([am.ThinkingContent("hm"), "one\ntwo \x1b[2Jthree"]))
+    loaded.run_line_magic("agent", "hello")
+    assert capsys.readouterr().out.splitlines()[:3] == ["Thought", "one", "two three"]
+
+
+def test_a_failing_run_shows_one_line(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    am.get_agent().model = am.scripted(["half", am.ServerError("on fire")])
+    result = loaded.run_cell("%%agent\nhi")
+    assert isinstance(result.error_in_exec, am.ServerError)
+    shown = capsys.readouterr().out
+    assert "half" in shown
+    assert "ServerError: on fire" in shown
+    assert "Traceback" not in shown
