@@ -176,8 +176,8 @@ class MessagesAnswer:
             call = self._calls.open()
             self._open(place, _Block(kind, call.index, call))
             self._items += self._calls.identify(call, content.get("name"), content.get("id"))
-            if content.get("input") not in ({}, None, ""):
-                self._items += self._calls.add_arguments(call, content["input"])
+            if content.get("input") != {}:
+                self._add_arguments(call, content.get("input"))
         elif kind == "redacted_thinking":
             block = self._open(place, _Block(kind, self._new_index()))
             fidelity = {"redacted_thinking": content.get("data") or ""}
@@ -198,10 +198,7 @@ class MessagesAnswer:
         if block is None:
             return
         if kind == "input_json_delta" and block.call is not None:
-            text = delta.get("partial_json")
-            if isinstance(text, str):
-                text = self._payloads.join(text, block.index)
-            self._items += self._calls.add_arguments(block.call, text)
+            self._add_arguments(block.call, delta.get("partial_json"))
         elif kind == "text_delta" and block.kind == "text":
             self._put(block, delta.get("text"))
         elif kind == "thinking_delta" and block.kind == "thinking":
@@ -243,6 +240,11 @@ class MessagesAnswer:
         if text:
             thinking = block.kind == "thinking"
             self._items.append(ThinkingDelta(block.index, text) if thinking else TextDelta(block.index, text))
+
+    def _add_arguments(self, call: CallInProgress, arguments: Any) -> None:
+        if isinstance(arguments, str):
+            arguments = self._payloads.join(arguments, call.index)
+        self._items += self._calls.add_arguments(call, arguments)
 
     def _sign(self, block: _Block, signature: Any) -> None:
         if isinstance(signature, str) and signature:

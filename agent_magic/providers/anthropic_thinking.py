@@ -63,7 +63,7 @@ def length_and_thinking(
     total = answer + budget
     if model.max_tokens is not None:
         total = max(min(total, model.max_tokens), _LEAST + 1)
-    budget = max(min(budget, total - _LEAST), _LEAST)
+    budget = max(min(budget, total - min(answer, _LEAST)), _LEAST)
     return {"max_tokens": total, "thinking": {"type": "enabled", "budget_tokens": budget, **display}}
 
 
