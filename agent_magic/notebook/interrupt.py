@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from types import FrameType
 from typing import Any
 
-# A loop that sleeps notices a signal only when it wakes.
+# Seconds. A loop that sleeps may notice a signal only when it wakes: on Windows, and where another handler is in place.
 HEARTBEAT = 0.05
 
 Handler = Callable[[int, FrameType | None], Any]

@@ -1,6 +1,8 @@
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,38 @@ def test_terminal_ipython_shows_readable_text_and_each_call_as_one_line(tmp_path
     assert "Out[7]" not in shown
     assert "\x1b" not in shown
     assert "Traceback" not in shown + ran.stderr
+
+
+HANGING = """
+%load_ext agent_magic
+import agent_magic as am
+am.get_agent().model = am.scripted(["GO", am.Delay(30)], "back again")
+%agent hi
+%agent hi
+exit
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal for one process.")
+def test_control_c_stops_the_run_and_the_next_works(tmp_path: Path) -> None:
+    command = [sys.executable, "-u", "-m", "IPython", "--no-banner", "--simple-prompt", "--colors=NoColor"]
+    environment = {"IPYTHONDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+    ) as terminal:
+        assert terminal.stdin is not None
+        assert terminal.stdout is not None
+        terminal.stdin.write(HANGING.encode())
+        terminal.stdin.close()
+        shown = b""
+        while b"GO" not in shown:
+            shown += terminal.stdout.read(1)
+        terminal.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        shown += terminal.stdout.read()
+        assert time.monotonic() - began < 5
+    assert b"KeyboardInterrupt: The agent was stopped." in shown
+    assert b"back again" in shown
 
 
 def test_an_answer_is_only_ever_added_to(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
