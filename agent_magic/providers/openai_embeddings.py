@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
 from typing import Any
 
 from ..abort import AbortSignal
@@ -14,23 +13,11 @@ from ..errors import InvalidDataError, ProviderError, ServerError
 from ..events import EmbeddingItem, StreamEvent, delta_event, stop_event
 from ..messages import Context, TextContent, UserMessage
 from ..models import Model
-from .http import post
-from .json_text import NotJSONError, parse_json, to_json_bytes
+from .embedding_request import numbers_of, whole_answer
+from .json_text import to_json_bytes
 from .openai_chat_usage import UsageCount
 from .openai_server import address, key_headers
-from .provider_errors import interrupted, stream_error, where
-
-_TAKEN = {"embedding_config", "trace_id", "max_retries", "max_retry_delay", "timeout"}
-
-
-def wanted(model: Model, config: RequestConfig) -> bool:
-    """Whether a request asks for vectors: by its config, or by the kind of its model."""
-    return config.embedding_config is not None or bool(model.compat.get("embedding"))
-
-
-def unsupported(model: Model, config: RequestConfig) -> dict[str, str]:
-    """What of `config` means nothing for embeddings: the field's name and the reason."""
-    return {name: "a request for embeddings has no such setting" for name in config.given() if name not in _TAKEN}
+from .provider_errors import stream_error, where
 
 
 async def stream(
@@ -40,14 +27,7 @@ async def stream(
     url = address(model, "/embeddings")
     texts = input_texts(context)
     body = to_json_bytes(request_body(model, texts, config))
-    payloads: list[bytes] = []
-    async with aclosing(post(model, url, key_headers(model, url), body, config)) as reads:
-        async for read in reads:
-            payloads += read
-    try:
-        answer = parse_json(payloads[0] if payloads else b"")
-    except NotJSONError:
-        raise interrupted(model, url, "The server sent something that is not JSON.") from None
+    answer = await whole_answer(model, url, key_headers(model, url), body, config)
     vectors = _vectors(answer)
     if vectors is None or len(vectors) != len(texts):
         raise _error(model, url, answer, len(texts))
@@ -93,15 +73,13 @@ def _vectors(answer: Any) -> list[tuple[float, ...]] | None:
 
 def _vector(value: Any) -> tuple[float, ...] | None:
     """Numbers, or 32-bit floats in base64, which some servers send unasked."""
-    if isinstance(value, list) and value and all(isinstance(each, (int, float)) for each in value):
-        return tuple(map(float, value))
     if isinstance(value, str):
         try:
             data = base64.b64decode(value, validate=True)
             return struct.unpack(f"<{len(data) // 4}f", data) if data else None
         except (ValueError, struct.error):
             return None
-    return None
+    return numbers_of(value)
 
 
 def _error(model: Model, url: str, answer: Any, wanted_count: int) -> ProviderError:

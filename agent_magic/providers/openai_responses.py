@@ -10,7 +10,7 @@ from ..config import RequestConfig
 from ..events import StreamEvent, delta_event, stop_event
 from ..messages import Context
 from ..models import Model
-from . import openai_embeddings as embeddings, openai_responses_request as request
+from . import embedding_request, openai_embeddings as embeddings, openai_responses_request as request
 from .http import post
 from .openai_responses_answer import ResponsesAnswer
 from .openai_server import address, key_headers
@@ -21,7 +21,7 @@ async def stream(
     model: Model, context: Context, config: RequestConfig, signal: AbortSignal | None
 ) -> AsyncIterator[list[StreamEvent]]:
     """Ask the model and give its answer as it comes; raises `ProviderError`."""
-    if embeddings.wanted(model, config):
+    if embedding_request.wanted(model, config):
         async for batch in embeddings.stream(model, context, config, signal):
             yield batch
         return
@@ -46,6 +46,6 @@ async def stream(
 
 def unsupported(model: Model, config: RequestConfig) -> Mapping[str, str]:
     """What of `config` this API does not offer: the field's name and the reason."""
-    if embeddings.wanted(model, config):
-        return embeddings.unsupported(model, config)
+    if embedding_request.wanted(model, config):
+        return embedding_request.unsupported(model, config)
     return request.unsupported(model, config, quirks_of(model))

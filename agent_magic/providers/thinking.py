@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from ..config import ThinkingLevel
 from ..models import Model
+from . import gemini_family
 
 _LEVELS = tuple(ThinkingLevel)
 
 
 def offered_levels(model: Model) -> tuple[ThinkingLevel, ...]:
     """The levels that the model is known to offer, in rising order; empty where nothing is known."""
-    offered = {ThinkingLevel.of(each) for each in model.compat.get("thinking_levels", ())}
+    known = model.compat.get("thinking_levels", ())
+    if not known and model.api == "gemini":
+        known = gemini_family.thinking_levels(model)
+    offered = {ThinkingLevel.of(each) for each in known}
     return tuple(level for level in _LEVELS if level in offered)
 
 

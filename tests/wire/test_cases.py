@@ -36,7 +36,7 @@ def _load(name: str) -> Any:
 replay_server = _load("replay_server")
 
 # The APIs that this version speaks, and what comes after the server's address in their base_url.
-APIS = {"openai-chat": "/v1", "anthropic": "", "openai-responses": "/v1"}
+APIS = {"openai-chat": "/v1", "anthropic": "", "openai-responses": "/v1", "gemini": ""}
 SPLITS = (0, 1, 7)
 # One byte at a time takes too long for more than this.
 LONGEST_IN_BYTES = 20_000
