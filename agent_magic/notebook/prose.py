@@ -48,6 +48,8 @@ _ON_NEW_LINE = frozenset({"blockquote", "bullet_list", "list_item", "thead", "tb
 LINE = "1px solid rgba(128,128,128,0.35)"
 TABLE_STYLE = "border-collapse:collapse;margin:6px 0"
 CELL_STYLE = f"padding:2px 10px;border-bottom:{LINE}"
+# Pages give inline code a ground and a padding of its own, which would stripe a block.
+_BARE = "background:none;padding:0"
 PRE_STYLE = (
     "margin:2px 0 6px;padding:6px 8px;white-space:pre-wrap;overflow-wrap:break-word;"
     "background-color:rgba(128,128,128,0.1);border-radius:4px"
@@ -156,7 +158,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
             level = min(6, int(token.tag[1]) + 2)
             yield f"<h{level}>" if side == "open" else f"</h{level}>\n"
         elif token.type in ("fence", "code_block"):
-            yield f'<pre style="{PRE_STYLE}"><code>{html.escape(token.content)}</code></pre>\n'
+            yield f'<pre style="{PRE_STYLE}"><code style="{_BARE}">{html.escape(token.content)}</code></pre>\n'
         elif token.type == "math_block":
             yield f"<p>{_math_html(token.content)}</p>\n"
         elif token.type == "hr":

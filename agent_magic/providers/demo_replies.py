@@ -13,7 +13,7 @@ from .demo_profile import Parameter, profile_of
 from .playback import OfferedTool
 from .vendors import keys_present
 
-_LINES = 16
+_LINES = 8
 _LINE_LENGTH = 160
 _TOOLS = 12
 # One model of each vendor for the line to type; all are in the catalogue.

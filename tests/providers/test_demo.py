@@ -144,8 +144,8 @@ def test_it_says_what_came_back(content: Any, said: str) -> None:
 
 def test_long_results_are_cut_with_a_note() -> None:
     text = after("\n".join(f"line {number}" for number in range(100)))
-    assert "line 15\n```" in text
-    assert "84 more lines" in text
+    assert "line 7\n```" in text
+    assert "92 more lines" in text
 
 
 def test_an_error_is_called_one() -> None:
