@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import runpy
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 
 
-def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-demo = load("demo")
-check_wheel = load("check_wheel")
+demo = SimpleNamespace(**runpy.run_path(str(SCRIPTS / "demo.py")))
+check_wheel = SimpleNamespace(**runpy.run_path(str(SCRIPTS / "check_wheel.py")))
 
 
 def test_a_growing_output_is_printed_once_and_its_footer_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
