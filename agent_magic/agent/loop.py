@@ -32,6 +32,7 @@ from ..messages import AssistantMessage, Context, ToolResultMessage
 from ..models import Model
 from ..partial import PartialMessage
 from ..providers.request import ResponseStream, without_unsupported
+from ..providers.thinking import clamping_note
 from ..usage import Usage
 from .batch import CUT_BY_LIMIT, Batch
 from .budget import Account, Budget, estimated_prompt, limited
@@ -64,7 +65,11 @@ class RequestSettings:
         for name in left_out:
             if name not in self.explicit:
                 self.notes[f"{self.model.label} does not take {name}; it was left out."] = None
-        return config.replace(**self.explicit) if self.explicit else config
+        config = config.replace(**self.explicit) if self.explicit else config
+        note = clamping_note(config.thinking_level, self.model)
+        if note:
+            self.notes[note] = None
+        return config
 
 
 # After these an answer is not finished, so that the model may go on from it.

@@ -32,4 +32,4 @@ def clamping_note(level: ThinkingLevel | None, model: Model) -> str:
     if level is None or not model.reasoning:
         return ""
     given = offered_level(level, model)
-    return "" if given is level else f"thinking_level {level} is not offered by {model.label}; {given} was used"
+    return "" if given is level else f"{model.label} does not offer the thinking level {level}; {given} was used."

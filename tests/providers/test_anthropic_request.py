@@ -12,6 +12,8 @@ import pytest
 
 import agent_magic as am
 from agent_magic.providers.anthropic_request import request_url
+from agent_magic.providers.anthropic_usage import HOUR_FACTOR
+from agent_magic.providers.catalogue import _catalogue
 from agent_magic.providers.placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT
 from agent_magic.stored import message_from_json, message_to_json
 
@@ -257,6 +259,13 @@ def test_an_hour_in_the_cache_has_its_own_price(stand_in: Any) -> None:
     assert found.cost.cache_write == Decimal("0.4") * Decimal("3.75") + Decimal("0.6") * 6
     assert found.cost.total == sum((found.cost.input, found.cost.output, found.cost.cache_read), found.cost.cache_write)
     assert asked(stand_in, [HI]).usage == am.Usage(10, 20, 30, 1_000_000, reasoning=5)
+
+
+def test_the_price_of_an_hour_is_that_of_the_catalogue() -> None:
+    models = _catalogue()["anthropic"]
+    priced = [each["cost"] for each in models.values() if "cache_write_1h" in each.get("cost", {})]
+    assert len(priced) > 10
+    assert [cost["cache_write_1h"] for cost in priced] == [HOUR_FACTOR * cost["input"] for cost in priced]
 
 
 # Messages -------------------------------------------------------------------------------------------------------------
