@@ -61,10 +61,9 @@ class MessagesAnswer:
     def stop_reason(self) -> StopReason:
         if self._finish in _CUT:
             return StopReason.LENGTH
-        if self._calls.calls:
-            return StopReason.TOOL_CALL
         reason = StopReason.STOP if self._finish in _STOPPED else StopReason.read(self._finish)
-        return StopReason.STOP if reason is StopReason.TOOL_CALL else reason
+        # Calls of the server's own tools are none of ours.
+        return StopReason.STOP if reason is StopReason.TOOL_CALL and not self._calls.calls else reason
 
     def usage(self) -> Usage | None:
         return self._usage.usage(self._model.cost)

@@ -36,7 +36,7 @@ def with_fitting_ids(messages: Iterable[Message], form: re.Pattern[str]) -> list
 
 
 def _fitting(call_id: str, time: int, form: re.Pattern[str], taken: set[str]) -> str:
-    if time == 1 and form.fullmatch(call_id) and call_id not in taken:
+    if call_id not in taken and form.fullmatch(call_id):
         return call_id
     digest = hashlib.sha256(f"{time} {call_id}".encode("utf-8", "replace")).hexdigest()
     return f"call_{digest[:24]}"

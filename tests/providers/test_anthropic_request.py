@@ -196,6 +196,9 @@ def test_a_schema_has_closed_objects_and_tells_what_cannot_be_enforced(stand_in:
             "additionalProperties": False,
         },
     }
+    used = model(reasoning=True, compat=ADAPTIVE)
+    body = sent(stand_in, [HI], PLAIN.replace(response_schema=schema, thinking_level="high"), model=used)
+    assert sorted(body["output_config"]) == ["effort", "format"]
 
 
 @pytest.mark.parametrize(
@@ -259,6 +262,12 @@ def test_an_hour_in_the_cache_has_its_own_price(stand_in: Any) -> None:
     assert found.cost.cache_write == Decimal("0.4") * Decimal("3.75") + Decimal("0.6") * 6
     assert found.cost.total == sum((found.cost.input, found.cost.output, found.cost.cache_read), found.cost.cache_write)
     assert asked(stand_in, [HI]).usage == am.Usage(10, 20, 30, 1_000_000, reasoning=5)
+
+
+def test_what_was_written_for_different_times_counts_where_no_sum_is_given(stand_in: Any) -> None:
+    written = {"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 4}
+    stand_in.gives(answered(usage={"input_tokens": 1, "output_tokens": 2, "cache_creation": written}))
+    assert asked(stand_in, [HI]).usage == am.Usage(1, 2, 0, 7)
 
 
 def test_the_price_of_an_hour_is_that_of_the_catalogue() -> None:
@@ -402,6 +411,13 @@ def test_a_refusal_is_an_error_with_the_servers_reason(stand_in: Any) -> None:
 def test_reasons_to_stop(stand_in: Any, reason: str, read: str) -> None:
     stand_in.gives(answered(reason=reason))
     assert asked(stand_in, [HI]).stop_reason == read
+
+
+def test_words_between_events_and_missing_blank_lines_do_no_harm(stand_in: Any) -> None:
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}}
+    line = b"data: " + json.dumps(delta).encode() + b"\n"
+    stand_in.gives(b"data: keepalive\n\n", line, line, b"\n", b'data: {"type":"message_stop"}\n\n')
+    assert asked(stand_in, [HI]).text == "HelloHello"
 
 
 def test_half_characters_in_different_pieces_are_joined(stand_in: Any) -> None:
