@@ -23,7 +23,9 @@ from ..messages import (
 from ..models import Model
 
 NO_RESULT = "No result provided"
+# Where a message keeps its cleaned form, or None when it is clean itself: a reference to itself would be a cycle.
 _SAME, _OTHER = "_prepared_for_its_model", "_prepared_for_others"
+_UNKNOWN = object()
 
 
 def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
@@ -80,38 +82,40 @@ def _made_up(waiting: dict[str, str]) -> list[Message]:
 
 
 def _prepared(message: Message, key: tuple[str, str, str], position: int) -> Message:
+    if not isinstance(message, (UserMessage, AssistantMessage, ToolResultMessage)):
+        raise InvalidDataError(
+            f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
+            f"messages[{position}]",
+        )
     same = isinstance(message, AssistantMessage) and message.model_key == key
     slot = _SAME if same else _OTHER
-    try:
-        found: Message | None = message.__dict__.get(slot)
-    except AttributeError:
-        found = None
-    if found is None:
-        if not isinstance(message, (UserMessage, AssistantMessage, ToolResultMessage)):
-            raise InvalidDataError(
-                f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
-                f"messages[{position}]",
-            )
+    found: Any = message.__dict__.get(slot, _UNKNOWN)
+    if found is _UNKNOWN:
         blocks = _blocks_of(message, same)
-        found = message if blocks == message.content else _with_content(message, blocks)
+        found = None if blocks == message.content else _with_content(message, blocks)
         message.__dict__[slot] = found
-    return found
+    return found or message
 
 
 def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:
-    blocks: Iterable[Content] = message.content
+    blocks = message.content
     if isinstance(message, AssistantMessage) and message.stop_reason in (StopReason.ERROR, StopReason.ABORTED):
-        blocks = [block for block in blocks if isinstance(block, TextContent)]
+        blocks = tuple(block for block in blocks if isinstance(block, TextContent))
         same = False
-    return tuple(cleaned for block in blocks if (cleaned := _cleaned(block, same)) is not None)
+    if len(blocks) == 1:
+        cleaned = _cleaned(blocks[0], same)
+        return () if cleaned is None else (cleaned,)
+    return tuple([cleaned for block in blocks if (cleaned := _cleaned(block, same)) is not None])
 
 
 def _cleaned(block: Content, same: bool) -> Content | None:
-    """The block as it may be sent, or None when it may not."""
+    """The block as it may be sent, itself where nothing changes, or None when it may not."""
     fidelity = getattr(block, "fidelity", None) if same else None
     if isinstance(block, TextContent):
         text = clean_text(block.text)
-        return TextContent(text, fidelity) if text.strip() or fidelity else None
+        if not fidelity and (not text or text.isspace()):
+            return None
+        return block if text is block.text and fidelity is block.fidelity else TextContent(text, fidelity)
     if isinstance(block, ThinkingContent):
         return replace(block, text=clean_text(block.text)) if same else None
     if isinstance(block, ToolCall):

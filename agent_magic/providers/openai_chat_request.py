@@ -34,7 +34,7 @@ def request_body(model: Model, context: Context, config: RequestConfig, quirks: 
     """The whole request as JSON. Each message's part is made once and kept with the message."""
     messages: list[bytes] = []
     if context.system_prompt:
-        system = {"role": quirks.system_role, "content": _text_content(context.system_prompt, quirks)}
+        system = {"role": quirks.system_role, "content": _text_content([context.system_prompt], quirks)}
         messages.append(to_json_bytes(system))
     messages += _messages(context.messages, model, quirks)
     rest = to_json_bytes(_settings(model, context.tools or {}, config, quirks))
@@ -176,14 +176,14 @@ def wire_message(message: Message, model: Model, quirks: Quirks) -> Wire:
         content = _result_content(message, model, quirks)
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
     if all(isinstance(block, TextContent) for block in message.content):
-        return {"role": "user", "content": _text_content(message.text, quirks, message.content)}
+        texts = [block.text for block in message.content if isinstance(block, TextContent)]
+        return {"role": "user", "content": _text_content(texts or [""], quirks)}
     return {"role": "user", "content": [_user_block(block) for block in message.content]}
 
 
-def _text_content(text: str, quirks: Quirks, blocks: Iterable[Content] = ()) -> str | list[Wire]:
+def _text_content(texts: list[str], quirks: Quirks, between: str = "") -> str | list[Wire]:
     if quirks.plain_string_content:
-        return text
-    texts = [block.text for block in blocks if isinstance(block, TextContent)] or [text]
+        return between.join(texts)
     return [{"type": "text", "text": each} for each in texts]
 
 
@@ -215,14 +215,22 @@ def _media(block: InlineData) -> Wire:
 
 
 def _assistant(message: AssistantMessage, quirks: Quirks) -> Wire:
-    calls = [_call(block) for block in message.content if isinstance(block, ToolCall)]
-    texts = [block for block in message.content if isinstance(block, TextContent) and block.text]
-    wire: Wire = {"role": "assistant", "content": None}
-    if texts:
-        wire["content"] = _text_content(message.text, quirks, texts)
+    texts: list[str] = []
+    calls: list[Wire] = []
+    thoughts: list[ThinkingContent] = []
+    for block in message.content:
+        if isinstance(block, TextContent):
+            if block.text:
+                texts.append(block.text)
+        elif isinstance(block, ToolCall):
+            calls.append(_call(block))
+        elif isinstance(block, ThinkingContent):
+            thoughts.append(block)
+    wire: Wire = {"role": "assistant", "content": _text_content(texts, quirks) if texts else None}
     if calls:
         wire["tool_calls"] = calls
-    wire |= _reasoning(message, bool(calls), quirks)
+    if thoughts and quirks.reasoning_back != "never":
+        wire |= _reasoning(thoughts, bool(calls))
     return wire
 
 
@@ -231,13 +239,11 @@ def _call(call: ToolCall) -> Wire:
     return {"id": call.id, "type": "function", "function": function, **(call.fidelity or {})}
 
 
-def _reasoning(message: AssistantMessage, has_calls: bool, quirks: Quirks) -> Wire:
+def _reasoning(thoughts: list[ThinkingContent], has_calls: bool) -> Wire:
     """Reasoning in the field it came in, for the model that made it. Some servers insist on it during a tool loop."""
-    if quirks.reasoning_back == "never":
-        return {}
     found: Wire = {}
-    for block in message.content:
-        if not isinstance(block, ThinkingContent) or not block.fidelity:
+    for block in thoughts:
+        if not block.fidelity:
             continue
         details = block.fidelity.get("reasoning_details")
         if details:
@@ -250,8 +256,7 @@ def _reasoning(message: AssistantMessage, has_calls: bool, quirks: Quirks) -> Wi
 
 def _result_content(message: ToolResultMessage, model: Model, quirks: Quirks) -> str | list[Wire]:
     images = any(isinstance(block, ImageContent) for block in message.content)
-    texts = [block for block in message.content if isinstance(block, TextContent)]
+    texts = [block.text for block in message.content if isinstance(block, TextContent)]
     if images:
-        texts.append(TextContent(IMAGE_BELOW if "image" in model.input else IMAGE_LEFT_OUT))
-    joined = "\n".join(block.text for block in texts) or NO_OUTPUT
-    return _text_content(joined, quirks, texts)
+        texts.append(IMAGE_BELOW if "image" in model.input else IMAGE_LEFT_OUT)
+    return _text_content(texts or [NO_OUTPUT], quirks, "\n")
