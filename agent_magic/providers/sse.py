@@ -11,6 +11,9 @@ import json
 _BOM = b"\xef\xbb\xbf"
 # The end marker of the Chat Completions API; nothing after it counts.
 DONE = b"[DONE]"
+# What the last event of the other APIs begins with. A connection that stays open after it is not waited for.
+_LAST_TYPES = (b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
+_ENDS = (DONE, *(b'{"type":%b"%b"' % (space, each) for each in _LAST_TYPES for space in (b"", b" ")))
 
 
 class SSEDecoder:
@@ -103,7 +106,7 @@ class SSEDecoder:
                 payload = _payload_of(block)
             if payload:
                 payloads.append(payload)
-                if payload.startswith(DONE):
+                if payload.startswith(_ENDS):
                     self._done = True
                     break
         return payloads

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -11,10 +13,12 @@ from typing import Any
 import pytest
 
 import agent_magic as am
+from agent_magic.providers import http
 from agent_magic.providers.anthropic_request import request_url
 from agent_magic.providers.anthropic_usage import HOUR_FACTOR
 from agent_magic.providers.catalogue import _catalogue
 from agent_magic.providers.placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT
+from agent_magic.providers.transport import HTTPRequest, HTTPResponse
 from agent_magic.stored import message_from_json, message_to_json
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -411,6 +415,24 @@ def test_a_refusal_is_an_error_with_the_servers_reason(stand_in: Any) -> None:
 def test_reasons_to_stop(stand_in: Any, reason: str, read: str) -> None:
     stand_in.gives(answered(reason=reason))
     assert asked(stand_in, [HI]).stop_reason == read
+
+
+def test_a_connection_that_stays_open_after_the_end_is_not_waited_for() -> None:
+    @asynccontextmanager
+    async def transport(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+        async def body() -> AsyncIterator[bytes]:
+            yield b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}\n\n'
+            yield b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+            await asyncio.sleep(60)
+
+        yield HTTPResponse(200, {}, body())
+
+    restore = http.use_transport(transport)
+    try:
+        answer = asyncio.run(asyncio.wait_for(am.complete(model(), am.Context(messages=[HI])), 5))
+    finally:
+        restore()
+    assert answer.text == "a"
 
 
 def test_words_between_events_and_missing_blank_lines_do_no_harm(stand_in: Any) -> None:
