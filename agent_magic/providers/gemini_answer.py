@@ -228,6 +228,8 @@ class GeminiAnswer:
         name, arguments = call.get("name"), call.get("args")
         if not name and arguments is None:
             return
+        if isinstance(arguments, str):
+            arguments = clean_text(arguments)
         self._has_content = True
         made = self._calls.open()
         made.fidelity = fidelity

@@ -22,10 +22,11 @@ ROUNDS = 20
 SOUP = [b"\xff\xfe", b"\x00", b"null", b"[]", b"{}", b"\r", b"\n\n", b'"', b"\\ud83d", b"1e999", b"NaN", b"[" * 3000]
 FIELDS = (
     b"content delta index choices tool_calls function arguments usage id name message error finish_reason "
-    b"type content_block text thinking signature partial_json input stop_reason output_tokens"
+    b"type content_block text thinking signature partial_json input stop_reason output_tokens "
+    b"candidates parts functionCall args thought thoughtSignature finishReason usageMetadata promptTokenCount"
 ).split()
 VALUES = [b"null", b"1", b"[]", b"{}", b'"s"', b"[[1]]", b"[null]", b"true", b"1.5", b'{"type":1}', b"-1", b'"\\udc00"']
-APIS = {"openai-chat": "/v1", "anthropic": ""}
+APIS = {"openai-chat": "/v1", "anthropic": "", "gemini": ""}
 
 
 def _load(name: str) -> Any:
