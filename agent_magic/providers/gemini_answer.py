@@ -171,10 +171,14 @@ class GeminiAnswer:
             self._finish_words = words
 
     def _read_part(self, part: dict[str, Any]) -> None:
+        text = part.get("text")
+        if len(part) == 1 and isinstance(text, str):
+            self._add_text(text, False, None)
+            return
         signature = field(part, "thoughtSignature")
         fidelity = {"signature": signature} if isinstance(signature, str) and signature else None
         thinking = part.get("thought") is True
-        call, data, text = field(part, "functionCall"), field(part, "inlineData"), part.get("text")
+        call, data = field(part, "functionCall"), field(part, "inlineData")
         if isinstance(call, dict):
             self._add_call(call, fidelity)
         elif isinstance(data, dict):

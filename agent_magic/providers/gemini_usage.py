@@ -20,20 +20,22 @@ class GeminiUsage:
     """Takes in every report of one answer. Reports are running totals, so the last value of each count is kept."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
+        self._report: dict[str, Any] = {}
 
     def add(self, report: Any) -> None:
         if isinstance(report, dict):
-            for name in _COUNTS:
-                count = field(report, name)
-                if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
-                    self._counts[name] = count
+            self._report |= {name: count for name, count in report.items() if count is not None}
 
     def usage(self) -> Usage | None:
         """None where the server reported nothing."""
-        if not self._counts:
+        known = {name: field(self._report, name) for name in _COUNTS}
+        counts = {name: count for name, count in known.items() if type(count) is int and count >= 0}
+        if not counts:
             return None
-        prompt, candidates, cached, thoughts, tools = (self._counts.get(name, 0) for name in _COUNTS)
+        prompt, candidates, cached, thoughts, tools = (counts.get(name, 0) for name in _COUNTS)
         return Usage(
-            max(0, prompt - cached) + tools, candidates + thoughts, cached, 0, reasoning=self._counts.get(_COUNTS[3])
+            max(0, prompt - cached) + tools,
+            candidates + thoughts,
+            cached,
+            reasoning=counts.get("thoughtsTokenCount"),
         )
