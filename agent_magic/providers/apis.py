@@ -30,6 +30,7 @@ _BUILT_IN = {
     "gemini": "gemini",
     "scripted": "scripted",
     "demo": "demo",
+    "local": "local",
 }
 
 

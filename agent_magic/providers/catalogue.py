@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InvalidDataError, UnknownModelError
 from ..models import Model, ModelCost
+from .local_files import PREFIX, local_model
 from .vendors import VENDORS, Vendor, base_url_of, vendor_named
 
 _FREE = ModelCost()
@@ -29,9 +30,9 @@ def get_model(name: str, **overrides: Any) -> Model:
     """The model of this name, with the fields of `Model` in `overrides` changed.
 
     `name` is `provider/id`, such as `openai/gpt-5-mini`, `openrouter/anthropic/claude-sonnet-4.5` or `ollama/qwen3`;
-    an id alone where only one provider has it; or `demo`. With `base_url` any id may be given, with or without a
-    provider; a provider's name in front is always read as the provider. Raises `UnknownModelError`, which names near
-    matches and what to do. Nothing is sent.
+    an id alone where only one provider has it; `local:` with the path, or the found name, of a GGUF file; or `demo`.
+    With `base_url` any id may be given, with or without a provider; a provider's name in front is always read as the
+    provider. Raises `UnknownModelError`, which names near matches and what to do. Nothing is sent.
 
     >>> get_model("openai/gpt-5-mini").base_url
     'https://api.openai.com/v1'
@@ -42,6 +43,8 @@ def get_model(name: str, **overrides: Any) -> Model:
     name = name.strip()
     if name == DEMO.id:
         return DEMO.replace(**overrides)
+    if name.startswith((f"{PREFIX}:", f"{PREFIX}/")):
+        return local_model(name[len(PREFIX) + 1 :], overrides)
     first, slash, rest = name.partition("/")
     vendor = vendor_named(first) if slash and rest else None
     if vendor is not None:

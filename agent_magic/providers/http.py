@@ -18,6 +18,7 @@ from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
 from ..secret import Secret
+from .json_text import NotJSONError, parse_json
 from .keys import host_of
 from .provider_errors import connection_error, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
@@ -123,6 +124,42 @@ async def post(
     _show("end", request)
 
 
+async def get_json(model: Model, url: str, headers: Mapping[str, str | Secret], timeout: float) -> Any:
+    """The JSON value at `url`; raises `ProviderError` as `post` does, and after `timeout` seconds in all."""
+    merged: dict[str, str | Secret] = {
+        "accept": "application/json",
+        **headers,
+        **{name.lower(): value for name, value in model.headers.items()},
+    }
+    request = HTTPRequest(model, url, merged, b"", timeout, method="GET")
+    _show("request", request, headers=request.shown_headers())
+    try:
+        body = await asyncio.wait_for(_whole_body(request), timeout)
+        value = parse_json(body)
+    except ProviderError as error:
+        failure = error
+    except asyncio.TimeoutError:
+        failure = _too_silent(request, answered=False)
+    except NotJSONError:
+        failure = interrupted(model, url, "The server sent something that is not JSON.")
+    else:
+        _show("end", request)
+        return value
+    clean = _without_keys(failure, request)
+    _show("error", request, error=str(clean))
+    raise clean
+
+
+async def _whole_body(request: HTTPRequest) -> bytes:
+    async with (_transport or _send)(request) as response:
+        _show("response", request, response.status, response.headers)
+        if not 200 <= response.status < 300:
+            raise await _refusal(request, response)
+        body = b"".join([data async for data in response.body])
+        _show("data", request, data=body)
+        return body
+
+
 def _too_silent(request: HTTPRequest, answered: bool) -> ProviderError:
     what = f"The server was silent for {request.timeout:g} seconds."
     make = interrupted if answered else connection_error
@@ -175,7 +212,7 @@ async def _send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
     response: httpx.Response | None = None
     try:
         client = await _client_for(request.url)
-        sent = client.build_request("POST", request.url, content=request.body, headers=headers)
+        sent = client.build_request(request.method, request.url, content=request.body, headers=headers)
         response = await client.send(sent, stream=True, follow_redirects=False)
         encoded = response.headers.get("content-encoding", "identity") != "identity"
         # `stream` is the body as the network gives it, without a re-chunking layer that costs as much again.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from ..abort import AbortSignal
@@ -20,7 +20,7 @@ from .quirks import quirks_of
 
 async def stream(
     model: Model, context: Context, config: RequestConfig, signal: AbortSignal | None
-) -> AsyncIterator[list[StreamEvent]]:
+) -> AsyncGenerator[list[StreamEvent], None]:
     """Ask the model and give its answer as it comes; raises `ProviderError`."""
     if embedding_request.wanted(model, config):
         async for batch in embeddings.stream(model, context, config, signal):

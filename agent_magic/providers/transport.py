@@ -25,6 +25,7 @@ class HTTPRequest:
     headers: Mapping[str, str | Secret]
     body: bytes
     timeout: float | None
+    method: str = "POST"
 
     def shown_headers(self) -> dict[str, str]:
         """The headers as they may be logged: keys, and whatever the user added, are blanked."""
