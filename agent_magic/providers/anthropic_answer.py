@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import StopReason
 from ..errors import ContentFilterError, ProviderError
-from ..events import StreamItem, TextDelta, ThinkingDelta
+from ..events import PartialToolCall, StreamItem, TextDelta, ThinkingDelta
 from ..models import Model
 from ..usage import Usage
 from .anthropic_usage import MessagesUsage
@@ -21,6 +21,8 @@ _CUT = {"max_tokens", "model_context_window_exceeded", "length"}
 _REFUSED = {"refusal", "sensitive", "content_filter"}
 # The server's pause in the middle of its own tools; nothing here asks for those.
 _STOPPED = {"pause_turn", "compaction"}
+# Where the pieces of a block stand, by its kind and that of the piece.
+_PLAIN = {("text", "text_delta"): "text", ("tool_use", "input_json_delta"): "partial_json"}
 
 
 class _Block:
@@ -114,19 +116,24 @@ class MessagesAnswer:
     # Events ----------------------------------------------------------------------------------------------------------
 
     def _read_plain(self, event: Any) -> bool:
-        """Read an event that brings more of a known text and nothing else; False, and nothing read, if it is other."""
+        """Read more of a known text or call quickly; False, and nothing read, if the event is anything else."""
         try:
             if event["type"] != "content_block_delta" or self._payloads.halves is not None:
                 return False
             block, delta = self._blocks[event["index"]], event["delta"]
-            if block.kind != "text" or delta["type"] != "text_delta":
-                return False
-            text = delta["text"]
+            text = delta[_PLAIN[block.kind, delta["type"]]]
         except (KeyError, TypeError):
             return False
         if type(text) is not str or not text:
             return False
-        self._items.append(TextDelta(block.index, text))
+        call = block.call
+        if block.kind == "text":
+            self._items.append(TextDelta(block.index, text))
+        elif call is not None and call.announced and text[0] != "{":
+            call.add(text)
+            self._items.append(PartialToolCall(call.index, "", "", text))
+        else:
+            return False
         return True
 
     def _read_event(self, event: Any) -> None:
