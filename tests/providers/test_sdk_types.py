@@ -6,10 +6,14 @@ An API joins by a line in `MODELS` and one in `CHECKS`.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +82,7 @@ CONFIGS = [
     *({"prompt_caching": each} for each in ("enable", "disable", "enhance")),
     {"response_schema": ANSWER},
     {"response_schema": ANSWER, "thinking_level": "medium"},
+    {"image_config": {"aspect_ratio": "16:9", "image_size": "1K"}},
 ]
 
 MODELS = {
@@ -92,6 +97,24 @@ MODELS = {
         am.get_model("google/gemini-2.5-flash-image").replace(api_key="sk-test"),
         am.Model("gemma-blind", api="gemini", base_url="http://127.0.0.1:9", api_key="sk-test"),
     ],
+    "openai-chat": [
+        am.get_model("openai/gpt-5-mini").replace(api="openai-chat", api_key="sk-test"),
+        am.Model("blind", provider="openai", base_url="http://127.0.0.1:9/v1", api_key="sk-test"),
+    ],
+    "openai-responses": [
+        am.get_model("openai/gpt-5-mini").replace(api="openai-responses", api_key="sk-test"),
+        am.Model("azure", "openai-responses", "azure", "https://a.openai.azure.com", "sk-test", input=("text", "image")),
+        am.Model("blind", "openai-responses", base_url="http://127.0.0.1:9/v1", api_key="sk-test"),
+    ],
+}
+# Blocks as the API itself gives them, after which a call is open.
+OWN: dict[str, tuple[am.Content, ...]] = {
+    "openai-responses": (
+        am.ThinkingContent("why", fidelity={"id": "rs_1", "summary": [], "encrypted_content": "c2VjcmV0"}),
+        am.TextContent("I look.", {"id": "msg_1", "phase": "commentary"}),
+        am.InlineData("aW1hZ2U=", "image/png", {"id": "ig_1"}),
+        am.ToolCall("call_1", "get_weather", {"city": "Oslo"}, fidelity={"id": "fc_1"}),
+    ),
 }
 
 
@@ -162,7 +185,46 @@ def check_gemini(url: str, body: dict[str, Any]) -> None:
         open_calls = [part["functionCall"]["id"] for part in content["parts"] if "functionCall" in part]
 
 
-CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {"anthropic": check_anthropic, "gemini": check_gemini}
+def check_openai_chat(url: str, body: dict[str, Any]) -> None:
+    from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
+
+    assert url.endswith("/chat/completions")
+    validated(CompletionCreateParamsStreaming, body)
+    declared, calls, results = mock_server().Chat.read(body)
+    mock_server().check_history("text", 0, declared, calls, results)
+
+
+def check_openai_responses(url: str, body: dict[str, Any]) -> None:
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
+
+    assert url.endswith("/v1/responses")
+    validated(ResponseCreateParamsStreaming, body)
+    declared, calls, results = mock_server().Responses.read(body)
+    mock_server().check_history("text", 0, declared, calls, results)
+    assert len(set(calls)) == len(calls)
+    kinds = [item["type"] for item in body["input"]]
+    # Reasoning without what it led to is refused by the service.
+    assert all(after in ("message", "function_call") for kind, after in pairwise(kinds) if kind == "reasoning")
+    assert kinds[-1] != "reasoning"
+
+
+@cache
+def mock_server() -> Any:
+    path = Path(__file__).parents[1] / "benchmarks" / "mockllm.py"
+    spec = importlib.util.spec_from_file_location("mockllm", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["mockllm"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {
+    "anthropic": check_anthropic,
+    "gemini": check_gemini,
+    "openai-chat": check_openai_chat,
+    "openai-responses": check_openai_responses,
+}
 ASKED = [(api, model) for api, models in MODELS.items() for model in models]
 
 
@@ -184,3 +246,15 @@ def test_a_request_has_the_form_of_the_vendors_own(stand_in: Any, api: str, mode
                 CHECKS[api](stand_in.requests[-1].url, stand_in.body)
                 sent += 1
     assert sent >= 15
+
+
+@pytest.mark.parametrize("api", OWN)
+def test_an_answer_of_the_model_itself_goes_back_in_the_form_of_the_vendors_own(stand_in: Any, api: str) -> None:
+    stand_in.refuses(400)
+    for model in MODELS[api]:
+        for reason in ("tool_call", "length", "aborted"):
+            answer = am.AssistantMessage(OWN[api], model.api, model.provider, model.id, stop_reason=reason)
+            history = [HI, answer, am.ToolResultMessage("call_1", "get_weather", "sunny"), HI]
+            with pytest.raises(am.BadRequestError):
+                asyncio.run(am.complete(model, am.Context("", history, [WEATHER])))
+            CHECKS[api](stand_in.requests[-1].url, stand_in.body)
