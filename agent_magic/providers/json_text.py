@@ -18,7 +18,7 @@ def parse_json(text: bytes | str) -> Any:
     """The value of a JSON text. Escaped lone surrogates are kept; anything that is not JSON is a `NotJSONError`."""
     try:
         return from_json(text, allow_inf_nan=False)
-    except ValueError:
+    except (ValueError, TypeError):  # The latter for half characters in the text itself.
         pass
     try:
         return json.loads(text, parse_constant=_refuse)
