@@ -28,6 +28,12 @@ def login(provider_or_host: str, key: str | Secret | None) -> None:
         _logins[place] = secret
 
 
+def known_keys() -> list[Secret]:
+    """Every key that this process holds for a vendor or host, so that it can be hidden wherever it turns up."""
+    variables = [os.environ.get(name, "").strip() for vendor in VENDORS.values() for name in vendor.key_variables]
+    return [*_logins.values(), *(Secret(value) for value in variables if value)]
+
+
 def host_of(url: str) -> str:
     """The host that a URL names, in small letters; empty where it names none."""
     try:

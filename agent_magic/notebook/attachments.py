@@ -1,0 +1,127 @@
+"""What the mentions of a prompt add to it: one fenced block each, and images, made within a time limit."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..messages import Content, TextContent
+from .kinds import MISSING
+from .last_error import LastError, error_pieces
+from .markdown import fenced
+from .masking import masked
+from .mentioned_files import file_in, file_pieces
+from .mentions import Mention, find_mentions
+from .namespace import Namespace
+from .summaries import Piece, summary
+from .wording import one_line
+
+# Bytes of text that one mention adds at most, and mentions that are looked at.
+_TEXT = 8_000
+MAX_MENTIONS = 20
+
+Pieces = Callable[[], Iterator[Piece]]
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What one mention added: `name` as it was mentioned, and the blocks that are sent."""
+
+    name: str
+    blocks: tuple[Content, ...]
+
+
+class Mentions:
+    """Looks up what prompts mention: in the namespace, among the cells, in the folder of the notebook."""
+
+    def __init__(self, shell: Any, namespace: Namespace, last_error: LastError, folder: str) -> None:
+        self._shell = shell
+        self._namespace = namespace
+        self._last_error = last_error
+        self._folder = folder
+
+    async def attachments(self, prompt: str, seconds: float, files_outside: bool) -> list[Attachment]:
+        """What `prompt` mentions, each looked at for at most so many seconds. Unknown words add nothing.
+
+        Raises `UsageError` for a file that cannot be read.
+        """
+        named: dict[str, Pieces] = {}
+        for mention in find_mentions(prompt):
+            name, pieces = self._found(mention, files_outside)
+            if pieces is not None:
+                named.setdefault(name, pieces)
+        return [
+            Attachment(name, _blocks(name, *await pieces_in_time(pieces, seconds)))
+            for name, pieces in list(named.items())[:MAX_MENTIONS]
+        ]
+
+    def _found(self, mention: Mention, files_outside: bool) -> tuple[str, Pieces | None]:
+        if mention.kind == "file":
+            path = file_in(self._folder, mention.name, files_outside)
+            return mention.text, lambda: file_pieces(path)
+        if mention.kind == "In":
+            code = _entry(self._shell.history_manager.input_hist_raw, int(mention.name))
+            return mention.text, None if code is MISSING else lambda: iter((f"code of the cell\n{code}",))
+        if mention.kind == "Out":
+            value = self._shell.user_ns.get("Out", {}).get(int(mention.name), MISSING)
+            return mention.text, None if value is MISSING else lambda: summary(value)
+        name, value = self._namespace.lookup(mention.name)
+        if name:
+            return f"@{name}", lambda: summary(value)
+        error = self._last_error.found()
+        if mention.name.partition(".")[0] == "error" and error is not None:
+            code = self._last_error.code
+            return "@error", lambda: error_pieces(error, code)
+        return "", None
+
+
+def _entry(entries: Sequence[str], number: int) -> Any:
+    try:
+        return entries[number]
+    except IndexError:
+        return MISSING
+
+
+def _blocks(name: str, pieces: Sequence[Piece], note: str) -> tuple[Content, ...]:
+    texts = [piece.text if isinstance(piece, TextContent) else piece for piece in pieces if _is_text(piece)]
+    text = masked("\n".join([*map(str, texts), *([note] if note else [])]))
+    # The name stands where a fence names its language, in characters that cannot end the line or the fence.
+    title = one_line(name, 200).replace("`", "'")
+    block = TextContent(f"\n\n{fenced(text, _TEXT, title)}\n")
+    return (block, *(piece for piece in pieces if not isinstance(piece, str) and not _is_text(piece)))
+
+
+def _is_text(piece: Piece) -> bool:
+    return isinstance(piece, (str, TextContent))
+
+
+async def pieces_in_time(pieces: Pieces, seconds: float) -> tuple[list[Piece], str]:
+    """The pieces that came within `seconds`, and a note if that was not all.
+
+    They are made on a thread of its own: what hangs there cannot be stopped, only left alone.
+    """
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+    came: list[Piece] = []
+    failure: list[str] = []
+
+    def collect() -> None:
+        try:
+            # Piece by piece, so that what came is there whenever the time is up.
+            deque(map(came.append, pieces()), maxlen=0)
+        except BaseException as error:
+            failure.append(f"[it could not be looked at further: {type(error).__name__}]")
+        # The loop may have ended long ago.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=collect, name="agent-magic-mention", daemon=True).start()
+    try:
+        await asyncio.wait_for(done.wait(), seconds)
+    except asyncio.TimeoutError:
+        return list(came), f"[cut off: looking at it took more than {seconds:g} s]"
+    return came, "".join(failure)

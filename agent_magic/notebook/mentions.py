@@ -1,0 +1,66 @@
+"""Finds what a prompt mentions: `@df`, `@df.price`, `@In[3]`, `@Out[3]`, `@error`, `@file:data/x.csv`.
+
+E-mail addresses, decorators and everything in code stay text. Nothing is looked up here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["name", "In", "Out", "file"]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """`text` as it stands in the prompt; `name` is the dotted name, the number of the cell, or the path."""
+
+    kind: Kind
+    name: str
+    text: str
+
+
+# Fences and spans of code, in which an @ is code. A fence may be left open.
+_CODE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|(`+)(?!`)[^\n]*?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE
+)
+# A line of its own above a definition or another decorator.
+_DECORATOR = re.compile(r"^[ \t]*@[^\n]*\n(?=[ \t]*(?:@|(?:async[ \t]+)?def\b|class\b))", re.MULTILINE)
+_MENTION = re.compile(
+    r"""
+    (?<![\w@.+/\\-]) @ (?:
+        file: (?: "(?P<double>[^"\n]+)" | '(?P<single>[^'\n]+)' | (?P<bare>[^\s"'`]+) )
+      | (?P<cell>In|Out)\[ (?P<number>-?\d{1,9}) \]
+      | (?P<name>[^\W\d]\w* (?:\.[^\W\d]\w*)*) (?![\w@])
+    )
+    """,
+    re.VERBOSE,
+)
+# What ends a sentence rather than a path.
+_PUNCTUATION = ".,;:!?)]}>"
+
+
+def find_mentions(prompt: str) -> list[Mention]:
+    """The mentions of `prompt` in order, each once."""
+    if "@" not in prompt:
+        return []
+    text = _DECORATOR.sub(_blank, _CODE.sub(_blank, prompt))
+    return list(dict.fromkeys(_mentions(text)))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found.group())
+
+
+def _mentions(text: str) -> Iterator[Mention]:
+    for found in _MENTION.finditer(text):
+        path = found["double"] or found["single"] or (found["bare"] or "").rstrip(_PUNCTUATION)
+        if path:
+            quoted = found["double"] or found["single"]
+            yield Mention("file", path, found.group() if quoted else f"@file:{path}")
+        elif found["cell"]:
+            yield Mention("In" if found["cell"] == "In" else "Out", found["number"], found.group())
+        elif found["name"]:
+            yield Mention("name", found["name"], found.group())
