@@ -103,7 +103,7 @@ MODELS = {
     ],
     "openai-responses": [
         am.get_model("openai/gpt-5-mini").replace(api="openai-responses", api_key="sk-test"),
-        am.Model("azure", "openai-responses", "azure", "https://a.openai.azure.com", "sk-test", input=("text", "image")),
+        am.Model("own", "openai-responses", "azure", "https://a.openai.azure.com", "sk-test", input=("image",)),
         am.Model("blind", "openai-responses", base_url="http://127.0.0.1:9/v1", api_key="sk-test"),
     ],
 }
