@@ -21,6 +21,7 @@ from ..messages import AssistantMessage, ToolCall, ToolResultMessage
 from ..tools.execution import execute
 from ..tools.tool import AgentTool, AgentToolResult, ToolContext
 from .hooks import call_hook
+from .policy import is_untrusted
 from .preflight import CallRefusedError, prepare
 from .scope import RunScope
 
@@ -212,6 +213,8 @@ class Batch:
             result = error_result(ABORTED)
         except Exception as error:
             result = error_result(error_text(error))
+        if self._scope.policy is not None and is_untrusted(ready.tool, result):
+            self._scope.policy.saw_untrusted()
         try:
             return self._checked(ready, await self._changed(ready, result))
         except AbortedError:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from ..errors import InvalidDataError
 from ..messages import ToolCall
@@ -73,7 +75,7 @@ class ApprovalRequest:
 
 @runtime_checkable
 class Approver(Protocol):
-    """Asks somebody. `ask` is awaited, one request at a time, and cancelled when the run is stopped."""
+    """Asks somebody. A run awaits one `ask` at a time, and cancels it when it is stopped."""
 
     async def ask(self, request: ApprovalRequest) -> ApprovalAnswer: ...
 
@@ -88,40 +90,171 @@ KERNEL_TABLE: Mapping[str, Mapping[str, Decision]] = MappingProxyType(
 )
 
 
+Mode = Literal["ask", "auto", "deny"]
+MODES = ("ask", "auto", "deny")
+
+# An answer "always" for these ends when text of others reaches the model, which might be made to misuse them.
+_REACHING = ("execute", "network")
+
+
+@dataclass
+class Answers:
+    """What was allowed for good, and how often text of others has reached the model.
+
+    `always` tells, for each tool allowed, how many untrusted results there were by then. In memory only.
+    """
+
+    always: dict[str, int] = field(default_factory=dict)
+    untrusted: int = 0
+
+
 @dataclass
 class Policy:
-    """Decides about calls by the origin and the effect of their tools.
+    """Decides about calls by the name of a tool, else by its origin and effect.
 
-    `table` maps origin (`user`, `builtin`, `mcp`) and effect (`read`, `write`, `execute`, `network`) to `allow`, `ask`
-    or `deny`; `otherwise` serves what it does not name. `Policy()` allows everything. `always` holds the names of the
-    tools that somebody allowed for good; it lives in memory only. Subclasses may override `decide`.
+    `tools` maps names of tools, `table` origin (`user`, `builtin`, `mcp`) and effect (`read`, `write`, `execute`,
+    `network`) to `allow`, `ask` or `deny`; `otherwise` serves what they do not name. `Policy()` allows everything.
+    `folders` are those beyond the notebook's own that the file tools may reach.
+
+    A tool that somebody allowed for good is not asked about again until `forget()`. For `execute` and `network` this
+    also ends when the next result of a network tool, an MCP server, a command or a file from elsewhere has come in.
+
+    `mode` goes for the run that is given this policy: `ask` takes no account of what was allowed for good, `auto`
+    allows and `deny` denies what would be asked. Subclasses may override `decide`.
     """
 
     table: Mapping[str, Mapping[str, Decision]] = field(default_factory=dict)
     otherwise: Decision = "allow"
-    always: set[str] = field(default_factory=set)
+    tools: Mapping[str, Decision] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    mode: Mode | None = None
+    answers: Answers = field(default_factory=Answers)
 
     def __post_init__(self) -> None:
-        given = [self.otherwise, *(decision for effects in self.table.values() for decision in effects.values())]
-        for decision in given:
-            if decision not in DECISIONS:
-                raise InvalidDataError(f"a policy decides {', '.join(DECISIONS)}, not {decision!r}", "table")
+        in_table = [(f"table.{origin}", effects) for origin, effects in self.table.items()]
+        for path, decisions in (*in_table, ("tools", self.tools), ("", {"otherwise": self.otherwise})):
+            for name, decision in decisions.items():
+                if decision not in DECISIONS:
+                    where = f"{path}.{name}".lstrip(".")
+                    raise InvalidDataError(f"a policy decides {', '.join(DECISIONS)}, not {decision!r}", where)
+        if self.mode is not None and self.mode not in MODES:
+            raise InvalidDataError(f"must be one of {', '.join(MODES)}, not {self.mode!r}", "mode")
 
     @classmethod
     def for_kernel(cls) -> Policy:
         """The default of a notebook: reading is allowed; execution, network and foreign tools are asked."""
         return cls(KERNEL_TABLE, "ask")
 
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Policy:
+        """The policy of a notebook, changed by a JSON file with any of the keys of `FILE_KEYS`.
+
+        `tools` and `table` as above, over the default table; `otherwise`; `folders`, relative ones seen from the
+        folder of the file; `approve`, the mode. Raises `InvalidDataError` for anything else: a rule with a slip in it
+        must not pass for none.
+        """
+        file = Path(path).expanduser()
+        try:
+            return cls(**_fields_of(json.loads(file.read_text(encoding="utf-8")), file.absolute().parent))
+        except OSError as error:
+            raise InvalidDataError(f"the policy file {path} cannot be read: {error.strerror or error}") from error
+        except InvalidDataError as error:
+            raise InvalidDataError(f"the policy file {path}: {error}") from error
+        except ValueError as error:
+            raise InvalidDataError(f"the policy file {path} is not JSON: {error}") from error
+
+    def in_mode(self, mode: str | None) -> Policy:
+        """This policy for one run in another mode; what is answered there counts here."""
+        return replace(self, mode=cast("Mode | None", mode))
+
+    # Deciding ---------------------------------------------------------------------------------------------------------
+
+    def rule(self, tool: Any) -> Decision:
+        """What the rules say about `tool`, whatever was answered."""
+        by_effect = self.table.get(str(tool.origin), {}).get(str(tool.effect), self.otherwise)
+        return self.tools.get(tool.name, by_effect)
+
     def decide(self, request: ApprovalRequest) -> Decision:
         """Whether the call of `request` may run."""
-        tool = request.tool
-        decision = self.table.get(str(tool.origin), {}).get(str(tool.effect), self.otherwise)
-        return "allow" if decision == "ask" and tool.name in self.always else decision
+        decision = self.rule(request.tool)
+        if decision == "ask" and self.mode != "ask" and self.is_always_allowed(request.tool):
+            return "allow"
+        return decision
+
+    def under_mode(self, decision: Decision) -> Decision:
+        """What becomes of a decision in the present mode."""
+        if decision != "ask" or self.mode in (None, "ask"):
+            return decision
+        return "allow" if self.mode == "auto" else "deny"
+
+    def reason(self, tool: Any) -> str:
+        """Why somebody is asked about `tool`, in one or two sentences."""
+        text = f"The tool {tool.name} ({tool.origin}) has the effect {tool.effect}."
+        if tool.name in self.answers.always and not self.is_always_allowed(tool):
+            text += " Text from outside has reached the model since you allowed it for good."
+        return text
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def is_always_allowed(self, tool: Any) -> bool:
+        """Whether somebody allowed `tool` for good, and nothing has ended that."""
+        seen = self.answers.always.get(tool.name)
+        return seen is not None and (tool.effect not in _REACHING or seen == self.answers.untrusted)
 
     def allow_always(self, tool_name: str) -> None:
         """Do not ask about this tool again, until `forget`."""
-        self.always.add(tool_name)
+        self.answers.always[tool_name] = self.answers.untrusted
+
+    def saw_untrusted(self) -> None:
+        """Text of others has reached the model."""
+        self.answers.untrusted += 1
 
     def forget(self) -> None:
         """Ask again about every tool."""
-        self.always.clear()
+        self.answers.always.clear()
+
+
+def is_untrusted(tool: Any, result: Any) -> bool:
+    """Whether what a call of `tool` came to was written by others."""
+    return tool.effect == "network" or tool.origin == "mcp" or bool(result.untrusted)
+
+
+FILE_KEYS = ("table", "tools", "otherwise", "folders", "approve")
+
+
+def _fields_of(data: Any, folder: Path) -> dict[str, Any]:
+    """The fields of `Policy` that a policy file gives."""
+    if not isinstance(data, dict):
+        raise InvalidDataError(f"must be an object with any of {', '.join(FILE_KEYS)}")
+    for key in data:
+        if key not in FILE_KEYS:
+            raise InvalidDataError(f"there is no such key; there are {', '.join(FILE_KEYS)}", key)
+    table, tools, folders = data.get("table", {}), data.get("tools", {}), data.get("folders", [])
+    if not isinstance(tools, dict):
+        raise InvalidDataError("must be an object of decisions by the names of tools", "tools")
+    if not isinstance(folders, list) or not all(isinstance(each, str) for each in folders):
+        raise InvalidDataError("must be a list of paths", "folders")
+    return {
+        "table": _over_kernel_table(table),
+        "otherwise": data.get("otherwise", "ask"),
+        "tools": tools,
+        "folders": tuple(str(folder / Path(each).expanduser()) for each in folders),
+        "mode": data.get("approve"),
+    }
+
+
+def _over_kernel_table(table: Any) -> dict[str, dict[str, Decision]]:
+    merged = {origin: dict(effects) for origin, effects in KERNEL_TABLE.items()}
+    if not isinstance(table, dict):
+        raise InvalidDataError(f"must be an object with any of {', '.join(merged)}", "table")
+    for origin, effects in table.items():
+        if origin not in merged or not isinstance(effects, dict):
+            raise InvalidDataError(f"must be one of {', '.join(merged)}, each with effects", f"table.{origin}")
+        for effect in effects:
+            if effect not in _EFFECTS:
+                raise InvalidDataError(f"must be one of {', '.join(_EFFECTS)}", f"table.{origin}.{effect}")
+        merged[origin].update(effects)
+    return merged
+
+
+_EFFECTS = ("read", "write", "execute", "network")

@@ -77,9 +77,9 @@ async def _asked_policy(
         arguments=copy.deepcopy(dict(wanted)),
         arguments_hash=hash_of_arguments(wanted),
         tool=tool,
-        reason=f"The tool {tool.name} ({tool.origin}) has the effect {tool.effect}.",
+        reason=policy.reason(tool),
     )
-    decision = await call_hook(scope.signal, policy.decide, request)
+    decision = policy.under_mode(await call_hook(scope.signal, policy.decide, request))
     if decision == "allow":
         return wanted
     if decision != "ask":

@@ -60,7 +60,8 @@ class AgentToolResult:
 
     `content` is for the model; `details` is for people and logs and must be JSON-able to be stored;
     `added_tool_names` names tools that exist from now on; the run ends after a batch whose every result says
-    `terminate`. `value` is the Python object that the tool returned: views draw it, nothing stores it.
+    `terminate`. `value` is the Python object that the tool returned: views draw it, nothing stores it. `untrusted`
+    says that the content was written by others, as that of a command or of a file from elsewhere.
     """
 
     content: tuple[Content, ...] = ()
@@ -70,6 +71,7 @@ class AgentToolResult:
     terminate: bool | None = None
     is_error: bool = False
     value: Any = field(default=None, repr=False, compare=False, kw_only=True)
+    untrusted: bool = field(default=False, kw_only=True)
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class AgentToolResult:
         is_error: bool = False,
         *,
         value: Any = None,
+        untrusted: bool = False,
     ) -> None:
         vars(self).update(
             content=content_blocks(() if content is None else content),
@@ -90,6 +93,7 @@ class AgentToolResult:
             terminate=terminate,
             is_error=is_error,
             value=value,
+            untrusted=untrusted,
         )
 
     @property

@@ -164,3 +164,154 @@ def test_words_that_are_no_decisions_are_refused() -> None:
         am.Policy({"user": {"read": "maybe"}})
     with pytest.raises(am.InvalidDataError):
         am.ApprovalAnswer("perhaps")
+
+
+# Rules, modes and files ----------------------------------------------------------------------------------------------
+
+
+def asked(policy: am.Policy, tool: am.AgentTool) -> str:
+    request = am.ApprovalRequest("1", am.ToolCall("c", tool.name, {}), {}, hash_of_arguments({}), tool)
+    return policy.under_mode(policy.decide(request))
+
+
+def test_a_rule_for_a_tool_goes_before_its_effect(make_tool: Any) -> None:
+    policy = am.Policy({"user": {"execute": "deny"}}, "ask", tools={"a": "allow", "b": "deny"})
+    assert asked(policy, make_tool("a", effect="execute")) == "allow"
+    assert asked(policy, make_tool("b", effect="read")) == "deny"
+    assert asked(policy, make_tool("c", effect="execute")) == "deny"
+    assert asked(policy, make_tool("c", effect="read")) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("mode", "fresh", "always"), [("ask", "ask", "ask"), ("auto", "allow", "allow"), ("deny", "deny", "allow")]
+)
+def test_the_mode_of_a_run_decides_what_would_be_asked(mode: str, fresh: str, always: str, make_tool: Any) -> None:
+    policy = am.Policy(tools={"never": "deny", "free": "allow"}, otherwise="ask")
+    policy.allow_always("known")
+    run = policy.in_mode(mode)
+    assert asked(run, make_tool("new")) == fresh
+    assert asked(run, make_tool("known")) == always
+    assert asked(run, make_tool("never")) == "deny"
+    assert asked(run, make_tool("free")) == "allow"
+    assert asked(policy, make_tool("new")) == "ask"
+
+
+def test_a_mode_binds_a_policy_that_decides_by_itself(make_tool: Any) -> None:
+    class Own(am.Policy):
+        def decide(self, request: am.ApprovalRequest) -> Any:
+            return "ask"
+
+    assert asked(Own().in_mode("deny"), make_tool("a")) == "deny"
+    assert asked(Own().in_mode("auto"), make_tool("a")) == "allow"
+
+
+def test_what_is_answered_in_a_run_with_a_mode_counts_afterwards(make_tool: Any) -> None:
+    policy = am.Policy.for_kernel()
+    policy.in_mode("ask").allow_always("a")
+    assert asked(policy, make_tool("a", effect="execute")) == "allow"
+
+
+def test_a_run_can_be_given_a_policy_of_its_own(play: Any, call: Any) -> None:
+    ran: list[int] = []
+    agent = am.Agent(
+        am.scripted([call("1", "work", number=1)], "done", [call("2", "work", number=2)], "done"),
+        [_work(ran)],
+        policy=am.Policy.for_kernel(),
+    )
+    assert agent.policy is not None
+    agent.run("go", policy=agent.policy.in_mode("auto"))
+    agent.run("go")
+    assert ran == [1]
+
+
+def _work(ran: list[int]) -> am.AgentTool:
+    def work(number: int) -> None:
+        ran.append(number)
+
+    return am.tool(effect="execute")(work)
+
+
+def written(folder: Any, text: str) -> Any:
+    path = folder / "policy.json"
+    path.write_text(text)
+    return path
+
+
+def test_a_policy_file_changes_the_default_of_a_notebook(tmp_path: Any, make_tool: Any) -> None:
+    policy = am.Policy.from_file(
+        written(
+            tmp_path,
+            '{"tools": {"a": "deny"}, "table": {"builtin": {"execute": "allow"}}, "folders": ["data"], '
+            '"otherwise": "deny", "approve": "deny"}',
+        )
+    )
+    assert asked(policy, make_tool("a", effect="read")) == "deny"
+    assert asked(policy, make_tool("b", origin="builtin", effect="execute")) == "allow"
+    assert asked(policy, make_tool("b", origin="user", effect="read")) == "allow"
+    assert asked(policy, make_tool("b", origin="user", effect="execute")) == "deny"
+    assert asked(policy, make_tool("b", origin="mcp", effect="read")) == "deny"
+    assert policy.folders == (str(tmp_path / "data"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("{", "not JSON"),
+        ("[]", "an object"),
+        ('{"tool": {}}', "tool"),
+        ('{"tools": {"a": "yes"}}', "tools.a"),
+        ('{"tools": ["a"]}', "tools"),
+        ('{"table": {"users": {}}}', "table.users"),
+        ('{"table": {"user": {"run": "allow"}}}', "table.user.run"),
+        ('{"table": {"user": {"read": "no"}}}', "table.user.read"),
+        ('{"otherwise": "never"}', "otherwise"),
+        ('{"folders": "data"}', "folders"),
+        ('{"approve": "maybe"}', "mode"),
+    ],
+)
+def test_a_slip_in_a_policy_file_is_an_error_and_not_no_rule(text: str, named: str, tmp_path: Any) -> None:
+    with pytest.raises(am.InvalidDataError, match=r"policy\.json") as caught:
+        am.Policy.from_file(written(tmp_path, text))
+    assert named in str(caught.value)
+
+
+def test_a_policy_file_that_is_not_there_is_an_error(tmp_path: Any) -> None:
+    with pytest.raises(am.InvalidDataError, match="cannot be read"):
+        am.Policy.from_file(tmp_path / "none.json")
+
+
+# Text of others -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["network", "mcp", "flagged", "failed"])
+def test_each_new_text_of_others_ends_what_was_allowed_for_good(how: str, play: Any, call: Any, make_tool: Any) -> None:
+    def give(arguments: Any, context: Any) -> Any:
+        if how == "failed":
+            raise ValueError("whatever the server said")
+        return am.AgentToolResult("text", untrusted=how == "flagged")
+
+    origin: Any = "mcp" if how == "mcp" else "user"
+    effect: Any = "network" if how in ("network", "failed") else "read"
+    outside = am.AgentTool("outside", "O.", {}, give, effect=effect, origin=origin)
+    policy = am.Policy(tools={"outside": "allow", "work": "ask", "save": "ask"})
+    questions: list[str] = []
+
+    def answer(request: am.ApprovalRequest) -> am.ApprovalAnswer:
+        questions.append(f"{request.tool.name} {'Text from outside' in request.reason}")
+        return request.allow("always")
+
+    work, save = make_tool("work", effect="execute"), make_tool("save", effect="write")
+    turns = [[call("1", "work"), call("2", "save")], [call("3", "work"), call("4", "save")], [call("5", "outside")]]
+    turns += [[call("6", "work"), call("7", "save")], [call("8", "work")]]
+    agent = am.Agent(am.scripted(*turns, "done"), [outside, work, save], policy=policy, approver=Approver(answer))
+    play(agent)
+    assert questions == ["work False", "save False", "work True"]
+
+
+def test_text_of_the_users_own_tools_ends_nothing(play: Any, call: Any) -> None:
+    policy = am.Policy.for_kernel()
+    calls = [call("1", "work", number=1)]
+    played(play, lambda request: request.allow("always"), *calls, policy=policy)
+    assert policy.is_always_allowed(_work([]))
+    policy.saw_untrusted()
+    assert not policy.is_always_allowed(_work([]))
