@@ -18,12 +18,14 @@ from .masking import masked
 from .mentioned_files import file_in, file_pieces
 from .mentions import Mention, find_mentions
 from .namespace import Namespace
-from .summaries import Piece, summary
+from .summaries import Piece, is_drawn, summary
 from .wording import one_line
 
 # Bytes of text that one mention adds at most, and mentions that are looked at.
 _TEXT = 8_000
 MAX_MENTIONS = 20
+# To draw a figure takes longer than to look at a value.
+_DRAWING = 5.0
 
 Pieces = Callable[[], Iterator[Piece]]
 
@@ -34,6 +36,15 @@ class Attachment:
 
     name: str
     blocks: tuple[Content, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a mention leads to: how to look at it, and how many times the usual limit that may take."""
+
+    name: str
+    pieces: Pieces
+    patience: float = 1.0
 
 
 class Mentions:
@@ -50,34 +61,38 @@ class Mentions:
 
         Raises `UsageError` for a file that cannot be read.
         """
-        named: dict[str, Pieces] = {}
+        named: dict[str, Found] = {}
         for mention in find_mentions(prompt):
-            name, pieces = self._found(mention, files_outside)
-            if pieces is not None:
-                named.setdefault(name, pieces)
+            found = self._found(mention, files_outside)
+            if found is not None:
+                named.setdefault(found.name, found)
         return [
-            Attachment(name, _blocks(name, *await pieces_in_time(pieces, seconds)))
-            for name, pieces in list(named.items())[:MAX_MENTIONS]
+            Attachment(found.name, _blocks(found.name, *await pieces_in_time(found.pieces, seconds * found.patience)))
+            for found in list(named.values())[:MAX_MENTIONS]
         ]
 
-    def _found(self, mention: Mention, files_outside: bool) -> tuple[str, Pieces | None]:
+    def _found(self, mention: Mention, files_outside: bool) -> Found | None:
         if mention.kind == "file":
             path = file_in(self._folder, mention.name, files_outside)
-            return mention.text, lambda: file_pieces(path)
+            return Found(mention.text, lambda: file_pieces(path))
         if mention.kind == "In":
             code = _entry(self._shell.history_manager.input_hist_raw, int(mention.name))
-            return mention.text, None if code is MISSING else lambda: iter((f"code of the cell\n{code}",))
+            return None if code is MISSING else Found(mention.text, lambda: iter((f"code of the cell\n{code}",)))
         if mention.kind == "Out":
-            value = self._shell.user_ns.get("Out", {}).get(int(mention.name), MISSING)
-            return mention.text, None if value is MISSING else lambda: summary(value)
+            return _value(mention.text, self._shell.user_ns.get("Out", {}).get(int(mention.name), MISSING))
         name, value = self._namespace.lookup(mention.name)
         if name:
-            return f"@{name}", lambda: summary(value)
-        error = self._last_error.found()
+            return _value(f"@{name}", value)
+        error, code = self._last_error.found(), self._last_error.code
         if mention.name.partition(".")[0] == "error" and error is not None:
-            code = self._last_error.code
-            return "@error", lambda: error_pieces(error, code)
-        return "", None
+            return Found("@error", lambda: error_pieces(error, code))
+        return None
+
+
+def _value(name: str, value: Any) -> Found | None:
+    if value is MISSING:
+        return None
+    return Found(name, lambda: summary(value), _DRAWING if is_drawn(value) else 1.0)
 
 
 def _entry(entries: Sequence[str], number: int) -> Any:

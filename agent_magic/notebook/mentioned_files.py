@@ -13,6 +13,7 @@ from IPython.core.error import UsageError
 from ..tools.images import image_content, image_type
 from ..tools.result import cut
 from .flags import near
+from .limits import head
 from .summaries import Piece
 from .wording import count
 
@@ -72,8 +73,9 @@ def file_pieces(path: Path) -> Iterator[Piece]:
     elif path.suffix.lower() in (".csv", ".tsv"):
         yield _table(text, size, "\t" if path.suffix.lower() == ".tsv" else None)
     else:
-        rest = size - len(text.encode("utf-8"))
-        yield cut(text, _TEXT) + (f"\n… {rest:,} more bytes" if rest > 0 else "")
+        begin = head(text, _TEXT)
+        rest = size - len(begin.encode("utf-8"))
+        yield begin + (f"\n… {rest:,} more bytes" if rest > 0 else "")
 
 
 def _table(text: str, size: int, separator: str | None) -> str:

@@ -26,8 +26,8 @@ class Mention:
 _CODE = re.compile(
     r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|(`+)(?!`)[^\n]*?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE
 )
-# A line of its own above a definition or another decorator.
-_DECORATOR = re.compile(r"^[ \t]*@[^\n]*\n(?=[ \t]*(?:@|(?:async[ \t]+)?def\b|class\b))", re.MULTILINE)
+_DEFINITION = re.compile(r"[ \t]*(?:async[ \t]+def|def|class)\b")
+_DECORATOR = re.compile(r"[ \t]*@[\w.]+[ \t]*(?:\(.*)?\Z")
 _MENTION = re.compile(
     r"""
     (?<![\w@.+/\\-]) @ (?:
@@ -46,12 +46,22 @@ def find_mentions(prompt: str) -> list[Mention]:
     """The mentions of `prompt` in order, each once."""
     if "@" not in prompt:
         return []
-    text = _DECORATOR.sub(_blank, _CODE.sub(_blank, prompt))
-    return list(dict.fromkeys(_mentions(text)))
+    text = _CODE.sub(_blank, prompt)
+    return list(dict.fromkeys(_mentions(_without_decorators(text))))
 
 
 def _blank(found: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", found.group())
+
+
+def _without_decorators(text: str) -> str:
+    """`text` without the lines that stand above a definition and can be its decorators."""
+    kept: list[str] = []
+    decorates = False
+    for line in reversed(text.split("\n")):
+        decorates = bool(_DEFINITION.match(line) or (decorates and _DECORATOR.match(line)))
+        kept.append("" if decorates else line)
+    return "\n".join(reversed(kept))
 
 
 def _mentions(text: str) -> Iterator[Mention]:

@@ -29,7 +29,7 @@ def summary(value: Any) -> Iterator[Piece]:
         pieces = describe(value)
         if pieces is not None:
             return pieces
-    if _is_drawn(value):
+    if is_drawn(value):
         return _drawing(value)
     kind = type(value)
     if kind is str:
@@ -39,7 +39,7 @@ def summary(value: Any) -> Iterator[Piece]:
     return _other(value)
 
 
-def _is_drawn(value: Any) -> bool:
+def is_drawn(value: Any) -> bool:
     """Whether it may be a figure, chart, image or array of axes, by its class alone."""
     libraries = {str(kind.__module__).partition(".")[0] for kind in type(value).__mro__}
     return not libraries.isdisjoint(_DRAWN) or is_a(value, "numpy", "ndarray")
