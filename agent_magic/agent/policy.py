@@ -97,14 +97,21 @@ MODES = ("ask", "auto", "deny")
 _REACHING = ("execute", "network")
 
 
+@dataclass(frozen=True, eq=False)
+class Allowance:
+    """One answer "always", and how many untrusted results there were by then."""
+
+    untrusted: int
+
+
 @dataclass
 class Answers:
-    """What was allowed for good, and how often text of others has reached the model.
+    """What was allowed for good, by the name of the tool, and how often text of others has reached the model.
 
-    `always` tells, for each tool allowed, how many untrusted results there were by then. In memory only.
+    In memory only.
     """
 
-    always: dict[str, int] = field(default_factory=dict)
+    always: dict[str, Allowance] = field(default_factory=dict)
     untrusted: int = 0
 
 
@@ -119,8 +126,8 @@ class Policy:
     A tool that somebody allowed for good is not asked about again until `forget()`. For `execute` and `network` this
     also ends when the next result of a network tool, an MCP server, a command or a file from elsewhere has come in.
 
-    `mode` goes for the run that is given this policy: `ask` takes no account of what was allowed for good, `auto`
-    allows and `deny` denies what would be asked. Subclasses may override `decide`.
+    `mode` goes for the run that is given this policy: `ask` asks about every call, `auto` allows and `deny` denies
+    what would be asked. What is denied without a mode stays denied. Subclasses may override `decide`.
     """
 
     table: Mapping[str, Mapping[str, Decision]] = field(default_factory=dict)
@@ -129,6 +136,7 @@ class Policy:
     folders: tuple[str, ...] = ()
     mode: Mode | None = None
     answers: Answers = field(default_factory=Answers)
+    _earlier: Mapping[str, Allowance] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         in_table = [(f"table.{origin}", effects) for origin, effects in self.table.items()]
@@ -165,7 +173,7 @@ class Policy:
 
     def in_mode(self, mode: str | None) -> Policy:
         """This policy for one run in another mode; what is answered there counts here."""
-        return replace(self, mode=cast("Mode | None", mode))
+        return replace(self, mode=cast("Mode | None", mode), _earlier=dict(self.answers.always))
 
     # Deciding ---------------------------------------------------------------------------------------------------------
 
@@ -175,35 +183,41 @@ class Policy:
         return self.tools.get(tool.name, by_effect)
 
     def decide(self, request: ApprovalRequest) -> Decision:
-        """Whether the call of `request` may run."""
+        """Whether the call of `request` may run, but for the mode."""
         decision = self.rule(request.tool)
-        if decision == "ask" and self.mode != "ask" and self.is_always_allowed(request.tool):
-            return "allow"
-        return decision
+        return "allow" if decision == "ask" and self.is_always_allowed(request.tool) else decision
 
-    def under_mode(self, decision: Decision) -> Decision:
-        """What becomes of a decision in the present mode."""
-        if decision != "ask" or self.mode in (None, "ask"):
+    def under_mode(self, decision: Decision, tool: Any) -> Decision:
+        """What becomes of a decision about `tool` in the present mode."""
+        if decision == "deny" or self.mode is None:
             return decision
-        return "allow" if self.mode == "auto" else "deny"
+        if self.mode == "ask":
+            given_here = self.answers.always.get(tool.name) is not self._earlier.get(tool.name)
+            return "allow" if given_here and self.is_always_allowed(tool) else "ask"
+        return decision if decision == "allow" else "allow" if self.mode == "auto" else "deny"
 
     def reason(self, tool: Any) -> str:
         """Why somebody is asked about `tool`, in one or two sentences."""
         text = f"The tool {tool.name} ({tool.origin}) has the effect {tool.effect}."
-        if tool.name in self.answers.always and not self.is_always_allowed(tool):
+        if tool.name in self.always and not self.is_always_allowed(tool):
             text += " Text from outside has reached the model since you allowed it for good."
         return text
 
     # Answers ----------------------------------------------------------------------------------------------------------
 
+    @property
+    def always(self) -> tuple[str, ...]:
+        """The names of the tools that somebody allowed for good."""
+        return tuple(self.answers.always)
+
     def is_always_allowed(self, tool: Any) -> bool:
         """Whether somebody allowed `tool` for good, and nothing has ended that."""
-        seen = self.answers.always.get(tool.name)
-        return seen is not None and (tool.effect not in _REACHING or seen == self.answers.untrusted)
+        given = self.answers.always.get(tool.name)
+        return given is not None and (tool.effect not in _REACHING or given.untrusted == self.answers.untrusted)
 
     def allow_always(self, tool_name: str) -> None:
         """Do not ask about this tool again, until `forget`."""
-        self.answers.always[tool_name] = self.answers.untrusted
+        self.answers.always[tool_name] = Allowance(self.answers.untrusted)
 
     def saw_untrusted(self) -> None:
         """Text of others has reached the model."""

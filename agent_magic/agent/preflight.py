@@ -79,7 +79,7 @@ async def _asked_policy(
         tool=tool,
         reason=policy.reason(tool),
     )
-    decision = policy.under_mode(await call_hook(scope.signal, policy.decide, request))
+    decision = policy.under_mode(await call_hook(scope.signal, policy.decide, request), tool)
     if decision == "allow":
         return wanted
     if decision != "ask":

@@ -171,7 +171,7 @@ def test_words_that_are_no_decisions_are_refused() -> None:
 
 def asked(policy: am.Policy, tool: am.AgentTool) -> str:
     request = am.ApprovalRequest("1", am.ToolCall("c", tool.name, {}), {}, hash_of_arguments({}), tool)
-    return policy.under_mode(policy.decide(request))
+    return policy.under_mode(policy.decide(request), tool)
 
 
 def test_a_rule_for_a_tool_goes_before_its_effect(make_tool: Any) -> None:
@@ -192,7 +192,9 @@ def test_the_mode_of_a_run_decides_what_would_be_asked(mode: str, fresh: str, al
     assert asked(run, make_tool("new")) == fresh
     assert asked(run, make_tool("known")) == always
     assert asked(run, make_tool("never")) == "deny"
-    assert asked(run, make_tool("free")) == "allow"
+    assert asked(run, make_tool("free")) == ("ask" if mode == "ask" else "allow")
+    run.allow_always("known")
+    assert asked(run, make_tool("known")) == "allow"
     assert asked(policy, make_tool("new")) == "ask"
 
 
