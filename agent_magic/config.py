@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from .errors import InvalidDataError
@@ -82,10 +83,15 @@ class StopReason(_Choice):
     @classmethod
     def read(cls, word: str | None) -> StopReason:
         """A member for any word from outside; one that nobody has heard of is `unknown`."""
-        try:
-            return cls(word)
-        except ValueError:
-            return cls.UNKNOWN
+        return _stop_reason(word)
+
+
+@lru_cache
+def _stop_reason(word: str | None) -> StopReason:
+    try:
+        return StopReason(word)
+    except ValueError:
+        return StopReason.UNKNOWN
 
 
 _SYNONYMS: dict[str, dict[str, str]] = {

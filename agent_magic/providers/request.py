@@ -292,4 +292,6 @@ def _merged(model: Model, context: Context, config: RequestConfig) -> tuple[Cont
             raise InvalidDataError("are given in the context and, differently, in the config", "tools")
         tools = given
     messages = prepare_messages(context.messages, model)
-    return Context(prompt, messages, tools), config.replace(system_prompt=None, tools=None)
+    if config.system_prompt is not None or config.tools is not None:
+        config = config.replace(system_prompt=None, tools=None)
+    return Context(prompt, messages, tools), config
