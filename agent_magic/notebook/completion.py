@@ -177,7 +177,7 @@ class AgentCompletion:
         for number, name in enumerate(namespace.names(start)):
             if number == LIMIT:
                 return
-            yield Offer(f"{sign}{name}", _kind(namespace.value(name)))
+            yield Offer(f"{sign}{name}", kind_of(namespace.value(name)))
 
     def _tool_names(self) -> list[Offer]:
         return [Offer(name, "tool") for name in self._tools()]
@@ -186,18 +186,11 @@ class AgentCompletion:
         from ..models import Model
 
         names = self._namespace.names()
-        return [Offer(name, "model") for name in names if type(self._namespace.value(name)) is Model]
+        return [Offer(name, "model") for name in names if issubclass(type(self._namespace.value(name)), Model)]
 
 
 def _choices(usage: str) -> list[Offer]:
     return [Offer(word, "choice") for choice in _CHOICES.findall(usage) for word in choice.split("|")]
-
-
-def _kind(value: Any) -> str:
-    try:
-        return kind_of(value)
-    except Exception:
-        return type(value).__name__
 
 
 def _words(rest: str) -> tuple[list[str], str]:

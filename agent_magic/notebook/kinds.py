@@ -62,7 +62,15 @@ def _default(read: Any) -> tuple[Any, ...]:
 
 
 def kind_of(value: Any) -> str:
-    """Such as `DataFrame 12 × 3`, `ndarray 4 × 4 float64`, `list of 3` or `function`."""
+    """Such as `DataFrame 12 × 3`, `ndarray 4 × 4 float64`, `list of 3` or `function`. Never fails."""
+    try:
+        return _kind_of(value)
+    except Exception:
+        # A class of the user's may fail at anything, even at its name.
+        return "object"
+
+
+def _kind_of(value: Any) -> str:
     kind = type(value)
     if is_a(value, "pandas", "DataFrame") or is_a(value, "polars", "DataFrame"):
         return f"{kind.__name__} {_times(value.shape)}"

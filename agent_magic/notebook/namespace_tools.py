@@ -67,13 +67,8 @@ def variables_text(namespace: Namespace, pattern: str = "*") -> str:
 def _line(value: Any) -> str:
     if value is MISSING:
         return "no longer there"
-    try:
-        kind = kind_of(value)
-        callable_ = function_of(value)
-        return one_line(f"{kind} {signature_of(callable_)}" if callable_ is not None else kind, 300)
-    except Exception:
-        # A class of the user's may fail at anything.
-        return type(value).__name__
+    function = function_of(value)
+    return one_line(kind_of(value) if function is None else f"{kind_of(value)} {signature_of(function)}", 300)
 
 
 def inspect_text(namespace: Namespace, name: str) -> str:
