@@ -24,7 +24,7 @@ from ..messages import (
 from ..models import Model
 from .call_ids import with_fitting_ids
 from .json_text import to_json_bytes
-from .placeholders import IMAGE_LEFT_OUT, NO_OUTPUT
+from .placeholders import DATA_NOT_SENT, IMAGE_LEFT_OUT, NO_OUTPUT
 from .quirks import Quirks
 from .thinking import offered_level
 
@@ -42,7 +42,7 @@ def request_body(model: Model, context: Context, config: RequestConfig, quirks: 
     head: Wire = {"model": model.id}
     if context.system_prompt:
         head["instructions"] = context.system_prompt
-    items = _items(with_fitting_ids(context.messages, _CALL_ID), model)
+    items = _items(with_fitting_ids(context.messages, _CALL_ID, model), model)
     rest = to_json_bytes(_settings(model, context, config, quirks))
     return b"".join((to_json_bytes(head)[:-1], b',"input":[', b",".join(items), b"],", rest[1:]))
 
@@ -237,6 +237,8 @@ def _media_part(block: Content) -> Wire | None:
         return {"type": "input_image", "image_url": url, "detail": "auto"}
     if mime_type == "application/pdf":
         return {"type": "input_file", "filename": "document.pdf", "file_data": url}
+    if mime_type.startswith("text/"):
+        return _text_part(block.bytes.decode("utf-8", "replace"))
     return None
 
 
@@ -244,7 +246,7 @@ def _shown_part(block: ImageContent | InlineData, model: Model) -> Wire:
     """Media of a tool or of a model, or words in their place."""
     part = _media_part(block)
     if part is None:
-        return _text_part(f"(Data of the type {block.mime_type} was left out.)")
+        return _text_part(DATA_NOT_SENT.format(block.mime_type))
     return part if part["type"] != "input_image" or "image" in model.input else _text_part(IMAGE_LEFT_OUT)
 
 

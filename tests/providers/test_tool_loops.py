@@ -16,7 +16,7 @@ import pytest
 import agent_magic as am
 
 # What comes after the server's address in the base_url of each API.
-APIS = {"openai-chat": "/v1", "anthropic": "", "gemini": ""}
+APIS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "", "gemini": ""}
 
 
 def _mock_server() -> Any:

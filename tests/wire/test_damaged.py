@@ -26,7 +26,7 @@ FIELDS = (
     b"candidates parts functionCall args thought thoughtSignature finishReason usageMetadata promptTokenCount"
 ).split()
 VALUES = [b"null", b"1", b"[]", b"{}", b'"s"', b"[[1]]", b"[null]", b"true", b"1.5", b'{"type":1}', b"-1", b'"\\udc00"']
-APIS = {"openai-chat": "/v1", "anthropic": "", "gemini": ""}
+APIS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "", "gemini": ""}
 
 
 def _load(name: str) -> Any:
