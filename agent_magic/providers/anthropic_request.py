@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -153,12 +153,12 @@ def tool_declaration(tool: Any) -> Wire:
 # Messages -----------------------------------------------------------------------------------------------------------
 
 
-def _messages(messages: Iterable[Message], model: Model, quirks: MessagesQuirks, mark: bytes) -> list[bytes]:
+def _messages(messages: Sequence[Message], model: Model, quirks: MessagesQuirks, mark: bytes) -> list[bytes]:
     """Turns of user and assistant by turns. Results begin the user's turn, and the last block of the last is marked."""
     slot = f"_anthropic_{'image' in model.input:d}{quirks.unsigned_thinking:d}"
     turns: list[tuple[bytes, list[bytes]]] = []
     later: list[bytes] = []
-    for message in with_fitting_ids(messages, _CALL_ID):
+    for message in with_fitting_ids(messages, _CALL_ID, model):
         blocks: _Blocks | None = message.__dict__.get(slot)
         if blocks is None:
             blocks = message.__dict__[slot] = _blocks_of(message, model, quirks)

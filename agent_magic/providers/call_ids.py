@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..messages import AssistantMessage, Message, ToolCall, ToolResultMessage
+from ..models import Model
 
+_SHORTEST = 9
 _SLOT = "_with_other_call_ids"
 
 
-def with_fitting_ids(messages: Iterable[Message], form: re.Pattern[str]) -> list[Message]:
+def with_fitting_ids(messages: Sequence[Message], form: re.Pattern[str], model: Model) -> Sequence[Message]:
     """`messages` with every id that does not match `form`, or came before, replaced in calls and their results.
 
-    The new id depends only on the old one and on how often it came before, so that it is the same in each request.
+    What `model` itself made it takes back in any form. A new id depends only on the old one, on how often that came
+    before, and on the earlier ids, so that it is the same in each request.
     """
+    if not any(isinstance(message, ToolResultMessage) for message in messages):
+        return messages
+    key = model.key
     fitting: list[Message] = []
     times: dict[str, int] = {}
     taken: set[str] = set()
@@ -27,7 +33,9 @@ def with_fitting_ids(messages: Iterable[Message], form: re.Pattern[str]) -> list
             for block in message.content:
                 if isinstance(block, ToolCall):
                     times[block.id] = times.get(block.id, 0) + 1
-                    found = _fitting(block.id, times[block.id], form, taken)
+                    own = bool(block.id) and message.model_key == key
+                    fits = block.id not in taken and (own or form.fullmatch(block.id) is not None)
+                    found = block.id if fits else _new_id(block.id, times[block.id], form, taken)
                     taken.add(found)
                     if found != block.id:
                         renamed[block.id] = found
@@ -35,11 +43,14 @@ def with_fitting_ids(messages: Iterable[Message], form: re.Pattern[str]) -> list
     return fitting
 
 
-def _fitting(call_id: str, time: int, form: re.Pattern[str], taken: set[str]) -> str:
-    if call_id not in taken and form.fullmatch(call_id):
-        return call_id
+def _new_id(call_id: str, time: int, form: re.Pattern[str], taken: set[str]) -> str:
+    """`call_` and 24 hexadecimal digits; where the form has no room for that, nine digits alone."""
     digest = hashlib.sha256(f"{time} {call_id}".encode("utf-8", "replace")).hexdigest()
-    return f"call_{digest[:24]}"
+    long = f"call_{digest[:24]}"
+    if form.fullmatch(long):
+        return long
+    short = (digest[place : place + _SHORTEST] for place in range(len(digest) - _SHORTEST))
+    return next((each for each in short if each not in taken), digest[:_SHORTEST])
 
 
 def _renamed(message: Message, renamed: dict[str, str]) -> Message:

@@ -24,16 +24,13 @@ from ..models import Model
 from ..reading import data_uri
 from .gemini_family import is_signed, reads_media_in_results
 from .json_text import to_json_bytes
-from .placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT
+from .placeholders import DATA_LEFT_OUT, IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT, SKIP_SIGNATURE
 
-# What the API takes in the place of a signature that another model cannot give.
-SKIP_SIGNATURE = "skip_thought_signature_validator"
 _MODEL, _USER, _RESULTS = "model", "user", "results"
 _ROLES = {_MODEL: b"model", _USER: b"user", _RESULTS: b"user"}
 # What a result may hold itself; other media follow it.
 _IN_RESULTS = {"image/png", "image/jpeg", "image/webp", "application/pdf"}
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]|^(?![A-Za-z_])")
-_MEDIA_LEFT_OUT = "(Data of the type {} was left out: the model is not declared to read it.)"
 
 Wire = dict[str, Any]
 
@@ -173,7 +170,7 @@ def _result(message: ToolResultMessage, model: Model) -> tuple[Wire, list[Wire]]
             part = _media(block)
             kind = _kind_of(part)
             if kind not in model.input:
-                texts.append(IMAGE_LEFT_OUT if kind == "image" else _MEDIA_LEFT_OUT.format(block.mime_type))
+                texts.append(IMAGE_LEFT_OUT if kind == "image" else DATA_LEFT_OUT.format(block.mime_type))
             elif "inlineData" in part and _fits_result(part, model):
                 inside.append(part)
             else:

@@ -21,10 +21,12 @@ from ..messages import (
     UserMessage,
 )
 from ..models import Model
+from .placeholders import DATA_LEFT_OUT, IMAGE_LEFT_OUT
 
 NO_RESULT = "No result provided"
 # Where a message keeps its cleaned form, or None when it is clean itself: a reference to itself would be a cycle.
 _SAME, _OTHER = "_prepared_for_its_model", "_prepared_for_others"
+_MEDIA = "_has_media"
 _UNKNOWN = object()
 
 
@@ -34,10 +36,12 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
     Every call is followed by its result, a made-up error result if need be, and no result stands without its call.
     Of answers that broke off only the text is kept. What is opaque (`fidelity`, reasoning) goes back to the model
     that made it and to no other. Lone surrogates become U+FFFD. The cleaned form of a message is kept with it.
+    Images and other media that the user has shown to another model give way to words where this one cannot read them.
     """
     prepared: list[Message] = []
     key = model.key
     waiting: dict[str, str] = {}
+    unanswered: list[int] = []
     for position, original in enumerate(messages):
         message = _prepared(original, key, position)
         if isinstance(message, ToolResultMessage):
@@ -47,12 +51,49 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
         if waiting:
             prepared += _made_up(waiting)
             waiting = {}
-        if not message.content and not isinstance(message, UserMessage):
+        if unanswered and isinstance(original, AssistantMessage):
+            if original.model_key != key:
+                for place in unanswered:
+                    prepared[place] = _readable(prepared[place], model)
+            unanswered = []
+        if isinstance(message, UserMessage):
+            if _has_media(message):
+                unanswered.append(len(prepared))
+        elif not message.content:
             continue
         prepared.append(message)
         if isinstance(message, AssistantMessage):
             waiting = {block.id: block.name for block in message.content if isinstance(block, ToolCall)}
     return prepared + _made_up(waiting)
+
+
+def _has_media(message: UserMessage) -> bool:
+    found: bool | None = message.__dict__.get(_MEDIA)
+    if found is None:
+        found = message.__dict__[_MEDIA] = any(isinstance(each, (ImageContent, InlineData)) for each in message.content)
+    return found
+
+
+def _readable(message: Message, model: Model) -> Message:
+    """A user message with words in the place of what the model is not declared to read; alike ones stand once."""
+    blocks: list[Content] = []
+    for block in message.content:
+        if isinstance(block, (ImageContent, InlineData)):
+            kind = media_kind(block)
+            if kind not in model.input:
+                block = TextContent(IMAGE_LEFT_OUT if kind == "image" else DATA_LEFT_OUT.format(block.mime_type))
+                if blocks and blocks[-1] == block:
+                    continue
+        blocks.append(block)
+    return message if tuple(blocks) == message.content else _with_content(message, tuple(blocks))
+
+
+def media_kind(block: ImageContent | InlineData) -> str:
+    """What a model must be able to read to read this, in the words of `Model.input`."""
+    if isinstance(block, ImageContent):
+        return "image"
+    mime_type = block.mime_type.partition(";")[0].strip().lower()
+    return "pdf" if mime_type == "application/pdf" else mime_type.partition("/")[0]
 
 
 def clean_text(text: str) -> str:

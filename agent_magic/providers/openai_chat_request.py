@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from ..config import PromptCaching, RequestConfig, ThinkingLevel
+from ..config import PromptCaching, RequestConfig, ThinkingLevel, ToolChoice
 from ..errors import InvalidDataError
 from ..messages import (
     AssistantMessage,
@@ -18,10 +21,12 @@ from ..messages import (
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
+    UserMessage,
 )
 from ..models import Model
+from .call_ids import with_fitting_ids
 from .json_text import to_json_bytes
-from .placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT
+from .placeholders import ACKNOWLEDGED, DATA_NOT_SENT, IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT, SKIP_SIGNATURE
 from .quirks import Quirks
 from .thinking import offered_level
 
@@ -36,7 +41,7 @@ def request_body(model: Model, context: Context, config: RequestConfig, quirks: 
     if context.system_prompt:
         system = {"role": quirks.system_role, "content": _text_content([context.system_prompt], quirks)}
         messages.append(to_json_bytes(system))
-    messages += _messages(context.messages, model, quirks)
+    messages += _messages(with_fitting_ids(context.messages, _pattern(quirks.call_id_form), model), model, quirks)
     rest = to_json_bytes(_settings(model, context.tools or {}, config, quirks))
     head = to_json_bytes({"model": model.id})
     return b"".join((head[:-1], b',"messages":[', b",".join(messages), b"],", rest[1:]))
@@ -50,6 +55,8 @@ def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str
             found["thinking_level"] = "the model is not declared to reason (reasoning=True)"
         elif not quirks.thinking_form:
             found["thinking_level"] = "the server has no setting for it"
+    if not chooses(config.tool_choice, quirks):
+        found["tool_choice"] = f"the server takes only {' and '.join(quirks.tool_choices)}"
     if config.thinking_summary is not None and quirks.thinking_form != "openrouter":
         found["thinking_summary"] = "the API has no setting for it"
     if config.prompt_caching is PromptCaching.DISABLE:
@@ -63,6 +70,11 @@ def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str
     if config.response_schema is not None and not quirks.response_format:
         found["response_schema"] = "the server cannot be held to a schema"
     return found
+
+
+def chooses(choice: ToolChoice | None, quirks: Quirks) -> bool:
+    """Whether the server takes this tool_choice."""
+    return choice is None or (choice if isinstance(choice, str) else "required") in quirks.tool_choices
 
 
 # Settings -----------------------------------------------------------------------------------------------------------
@@ -86,7 +98,7 @@ def _settings(model: Model, tools: Mapping[str, Any], config: RequestConfig, qui
         image = {"aspect_ratio": config.image_config.aspect_ratio, "image_size": config.image_config.image_size}
         settings["modalities"] = ["image", "text"]
         settings["image_config"] = {name: value for name, value in image.items() if value is not None}
-    return settings | dict(model.compat.get("extra_body", {}))
+    return settings | dict(quirks.also_send) | dict(model.compat.get("extra_body", {}))
 
 
 def _tool_settings(tools: Mapping[str, Any], config: RequestConfig) -> Wire:
@@ -132,6 +144,10 @@ def _thinking_settings(model: Model, config: RequestConfig, quirks: Quirks) -> W
         return {"reasoning": reasoning}
     if quirks.thinking_form == "thinking":
         return {"thinking": {"type": "disabled" if off else "enabled"}}
+    if quirks.thinking_form == "enable":
+        return {"enable_thinking": not off}
+    if quirks.thinking_form == "enabled":
+        return {"reasoning": {"enabled": not off}}
     if quirks.thinking_form == "template":
         return {"chat_template_kwargs": {"enable_thinking": not off}}
     effort = quirks.effort_off if off else str(level)
@@ -148,30 +164,72 @@ def _response_format(schema: Mapping[str, Any], quirks: Quirks) -> Wire:
 
 
 def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list[bytes]:
-    """The messages in order. The API takes no images in results, so they follow the last result of a turn."""
-    slot = f"_openai_chat_{quirks.plain_string_content:d}{quirks.reasoning_back}{'image' in model.input:d}"
+    form = (quirks.plain_string_content, quirks.signed_calls, "image" in model.input)
+    slot = f"_openai_chat_{quirks.reasoning_back}{form}"
+    if "image" in model.input:
+        messages = _with_images_below(messages)
+    if quirks.roles_alternate:
+        messages = _alternating(messages)
     wires: list[bytes] = []
-    images: list[Wire] = []
     for message in messages:
-        if images and not isinstance(message, ToolResultMessage):
-            wires.append(to_json_bytes({"role": "user", "content": images}))
-            images = []
-        if isinstance(message, ToolResultMessage) and "image" in model.input:
-            images += [_image(block) for block in message.content if isinstance(block, ImageContent)]
         wire = message.__dict__.get(slot)
         if wire is None:
-            wire = to_json_bytes(wire_message(message, model, quirks))
-            message.__dict__[slot] = wire
+            wire = message.__dict__[slot] = to_json_bytes(wire_message(message, model, quirks))
         wires.append(wire)
-    if images:
-        wires.append(to_json_bytes({"role": "user", "content": images}))
     return wires
+
+
+def _with_images_below(messages: Iterable[Message]) -> Iterator[Message]:
+    """Images of results and answers, where the API takes none, follow the last result of the turn as the user's."""
+    images: list[Content] = []
+    for message in messages:
+        if images and not isinstance(message, ToolResultMessage):
+            yield UserMessage(images)
+            images = []
+        if not isinstance(message, UserMessage):
+            images += [block for block in message.content if is_image(block)]
+        yield message
+    if images:
+        yield UserMessage(images)
+
+
+def _alternating(messages: Iterable[Message]) -> Iterator[Message]:
+    """User and assistant by turns: neighbours of one role become one, and a word stands after a turn's results."""
+    last: Message | None = None
+    for message in messages:
+        if last is None:
+            last = message
+        elif type(message) is type(last) and not isinstance(message, ToolResultMessage):
+            last = _merged(last, message)
+        else:
+            yield last
+            if isinstance(last, ToolResultMessage) and isinstance(message, UserMessage):
+                yield AssistantMessage(ACKNOWLEDGED)
+            last = message
+    if last is not None:
+        yield last
+
+
+def _merged(first: Message, second: Message) -> Message:
+    if isinstance(first, UserMessage):
+        return UserMessage((*first.content, *second.content), first.timestamp)
+    return replace(first, content=(*first.content, *second.content))
+
+
+def is_image(block: Content) -> bool:
+    """Whether the block is an image, given or made."""
+    return isinstance(block, ImageContent) or (isinstance(block, InlineData) and block.mime_type.startswith("image/"))
+
+
+@lru_cache
+def _pattern(form: str) -> re.Pattern[str]:
+    return re.compile(form)
 
 
 def wire_message(message: Message, model: Model, quirks: Quirks) -> Wire:
     """One message as the API takes it (Y SP-012 to SP-015)."""
     if isinstance(message, AssistantMessage):
-        return _assistant(message, quirks)
+        return _assistant(message, model, quirks)
     if isinstance(message, ToolResultMessage):
         content = _result_content(message, model, quirks)
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
@@ -211,10 +269,12 @@ def _media(block: InlineData) -> Wire:
         return {"type": "image_url", "image_url": {"url": url}}
     if mime_type == "application/pdf":
         return {"type": "file", "file": {"filename": "document.pdf", "file_data": url}}
+    if mime_type.startswith("text/"):
+        return {"type": "text", "text": block.bytes.decode("utf-8", "replace")}
     raise InvalidDataError(f"data of the type {block.mime_type} cannot be sent by the API openai-chat")
 
 
-def _assistant(message: AssistantMessage, quirks: Quirks) -> Wire:
+def _assistant(message: AssistantMessage, model: Model, quirks: Quirks) -> Wire:
     texts: list[str] = []
     calls: list[Wire] = []
     thoughts: list[ThinkingContent] = []
@@ -226,9 +286,14 @@ def _assistant(message: AssistantMessage, quirks: Quirks) -> Wire:
             calls.append(_call(block))
         elif isinstance(block, ThinkingContent):
             thoughts.append(block)
-    wire: Wire = {"role": "assistant", "content": _text_content(texts, quirks) if texts else None}
+        elif is_image(block):
+            texts.append(_instead_of_image(model))
+    content = _text_content(texts or [""], quirks) if texts or not calls else None
+    wire: Wire = {"role": "assistant", "content": content}
     if calls:
         wire["tool_calls"] = calls
+        if quirks.signed_calls and "extra_content" not in calls[0]:
+            calls[0]["extra_content"] = {"google": {"thought_signature": SKIP_SIGNATURE}}
     if thoughts and quirks.reasoning_back != "never":
         wire |= _reasoning(thoughts, bool(calls))
     return wire
@@ -255,8 +320,13 @@ def _reasoning(thoughts: list[ThinkingContent], has_calls: bool) -> Wire:
 
 
 def _result_content(message: ToolResultMessage, model: Model, quirks: Quirks) -> str | list[Wire]:
-    images = any(isinstance(block, ImageContent) for block in message.content)
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
-    if images:
-        texts.append(IMAGE_BELOW if "image" in model.input else IMAGE_LEFT_OUT)
+    if any(map(is_image, message.content)):
+        texts.append(_instead_of_image(model))
+    others = [block for block in message.content if isinstance(block, InlineData) and not is_image(block)]
+    texts += [DATA_NOT_SENT.format(block.mime_type) for block in others]
     return _text_content(texts or [NO_OUTPUT], quirks, "\n")
+
+
+def _instead_of_image(model: Model) -> str:
+    return IMAGE_BELOW if "image" in model.input else IMAGE_LEFT_OUT

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..config import ThinkingLevel
 from ..models import Model
 from . import gemini_family
+from .quirks import quirks_of
 
 _LEVELS = tuple(ThinkingLevel)
 
@@ -14,6 +15,8 @@ def offered_levels(model: Model) -> tuple[ThinkingLevel, ...]:
     known = model.compat.get("thinking_levels", ())
     if not known and model.api == "gemini":
         known = gemini_family.thinking_levels(model)
+    if not known and model.api == "openai-chat":
+        known = quirks_of(model).efforts
     offered = {ThinkingLevel.of(each) for each in known}
     return tuple(level for level in _LEVELS if level in offered)
 

@@ -9,6 +9,7 @@ import pytest
 
 import agent_magic as am
 from agent_magic.providers.handoff import NO_RESULT, clean_text, prepare_messages
+from agent_magic.providers.placeholders import DATA_LEFT_OUT, IMAGE_LEFT_OUT
 
 MODEL = am.Model("m", provider="p")
 CALL = am.ToolCall("c", "f", {}, fidelity={"signature": "s"})
@@ -64,6 +65,25 @@ def test_empty_text_is_left_out() -> None:
 )
 def test_text_becomes_valid_unicode(text: str, clean: str) -> None:
     assert clean_text(text) == clean
+
+
+IMAGE = am.ImageContent("aW1hZ2U=", "image/png")
+SEEN_BY_ANOTHER = am.AssistantMessage("a", "anthropic", "q", "n")
+
+
+def test_media_that_another_model_was_shown_give_way_to_words_once() -> None:
+    shown = am.UserMessage(["what?", IMAGE, IMAGE, am.InlineData(b"%PDF", "application/pdf")])
+    content = prepare_messages([shown, SEEN_BY_ANOTHER, HI], MODEL)[0].content
+    texts = [block.text for block in content if isinstance(block, am.TextContent)]
+    assert texts == ["what?", IMAGE_LEFT_OUT, DATA_LEFT_OUT.format("application/pdf")]
+    reads = MODEL.replace(input=("text", "image", "pdf"))
+    assert prepare_messages([shown, SEEN_BY_ANOTHER, HI], reads)[0] is shown
+
+
+@pytest.mark.parametrize("after", [[], [answer("I see"), HI], [HI]])
+def test_what_the_model_is_shown_itself_stays(after: list[Any]) -> None:
+    shown = am.UserMessage([IMAGE])
+    assert prepare_messages([shown, *after], MODEL)[0] is shown
 
 
 def test_what_cannot_be_sent_is_named() -> None:

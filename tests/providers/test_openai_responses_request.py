@@ -93,7 +93,7 @@ def test_results_name_their_call_and_show_images_where_the_model_reads_them(stan
     assert body["input"][4:] == [
         {"type": "function_call_output", "call_id": "a", "output": "one\ntwo"},
         {"type": "function_call_output", "call_id": "b", "output": [text("see"), SHOWN]},
-        {"type": "function_call_output", "call_id": "c", "output": "(Data of the type audio/wav was left out.)"},
+        {"type": "function_call_output", "call_id": "c", "output": "(Data of the type audio/wav was left out: the API cannot take it here.)"},
     ]
     body = sent(stand_in, [HI, calls, *results])
     assert body["input"][5]["output"] == f"see\n{IMAGE_LEFT_OUT}"
