@@ -11,7 +11,7 @@ import agent_magic as am
 from agent_magic.config import ImageConfig
 from agent_magic.providers.handoff import NO_RESULT
 from agent_magic.providers.openai_responses_request import image_size
-from agent_magic.providers.placeholders import IMAGE_LEFT_OUT, NO_OUTPUT
+from agent_magic.providers.placeholders import DATA_NOT_SENT, IMAGE_LEFT_OUT, NO_OUTPUT
 from agent_magic.stored import messages_from_json, messages_to_json
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -93,7 +93,11 @@ def test_results_name_their_call_and_show_images_where_the_model_reads_them(stan
     assert body["input"][4:] == [
         {"type": "function_call_output", "call_id": "a", "output": "one\ntwo"},
         {"type": "function_call_output", "call_id": "b", "output": [text("see"), SHOWN]},
-        {"type": "function_call_output", "call_id": "c", "output": "(Data of the type audio/wav was left out: the API cannot take it here.)"},
+        {
+            "type": "function_call_output",
+            "call_id": "c",
+            "output": "(Data of the type audio/wav was left out: the API cannot take it here.)",
+        },
     ]
     body = sent(stand_in, [HI, calls, *results])
     assert body["input"][5]["output"] == f"see\n{IMAGE_LEFT_OUT}"
