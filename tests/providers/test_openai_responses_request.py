@@ -11,7 +11,7 @@ import agent_magic as am
 from agent_magic.config import ImageConfig
 from agent_magic.providers.handoff import NO_RESULT
 from agent_magic.providers.openai_responses_request import image_size
-from agent_magic.providers.placeholders import DATA_NOT_SENT, IMAGE_LEFT_OUT, NO_OUTPUT
+from agent_magic.providers.placeholders import IMAGE_LEFT_OUT, NO_OUTPUT
 from agent_magic.stored import messages_from_json, messages_to_json
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
