@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import secrets
 import threading
 from dataclasses import dataclass
@@ -90,6 +91,9 @@ def _start(model: Model, path: Path, window: int) -> LocalServer:
     settings.sleep_idle_seconds = max(1, round(60 * float(model.compat.get("idle_minutes", IDLE_MINUTES))))
     # The interpreter waits while the server starts, so the weights are read by the first request instead.
     settings.warmup = False
+    # Threads that wait for one which gets no processor waste the others' time: the rest is for the user's own work.
+    threads = int(model.compat.get("threads") or max(1, (os.cpu_count() or 1) // 2))
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     settings.verbosity = -1
     if model.compat.get("chat_template"):
         settings.chat_template = str(model.compat["chat_template"])
