@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from IPython.core.error import UsageError
 
-from .flags import FLAGS, near
+from .command import Answer, Command, Words, as_message, columns
+from .exchanges import new, retry, show, undo
+from .fix import fix
+from .flags import FLAGS
 from .kernel import NotebookKernel
-from .settings import save_model
-from .wording import count, money, one_line
-
-Words = Sequence[str]
-
-
-@dataclass(frozen=True)
-class Command:
-    """One row of the table: `run(kernel, words)` returns the text to show, or None if `words` do not fit `usage`."""
-
-    name: str
-    usage: str
-    help: str
-    run: Callable[[NotebookKernel, Words], str | None]
-
-    def __call__(self, kernel: NotebookKernel, words: Words) -> str:
-        shown = self.run(kernel, words)
-        if shown is None:
-            usage = f"%agent {self.name} {self.usage}".rstrip()
-            raise UsageError(f"Usage: {usage}. {_as_message(' '.join((self.name, *words)))}")
-        return shown
-
-
-def _as_message(line: str) -> str:
-    return f"To send the line as a message: %agent -- {line}"
+from .login import login
+from .overview import history, state, tools
+from .profile import autoload, config, model
+from .spending import context, cost
 
 
 def command_of(line: str) -> tuple[Command, Words] | None:
@@ -54,7 +34,7 @@ def command_of(line: str) -> tuple[Command, Words] | None:
     if len(words) <= 2:
         for name in COMMANDS:
             if name and one_edit_apart(words[0].lower(), name):
-                raise UsageError(f"There is no %agent {words[0]}. Did you mean %agent {name}? {_as_message(line)}")
+                raise UsageError(f"There is no %agent {words[0]}. Did you mean %agent {name}? {as_message(line)}")
     return None
 
 
@@ -74,8 +54,8 @@ def one_edit_apart(one: str, other: str) -> bool:
 def help_text() -> str:
     """What `%agent help`, `%agent?` and `%%agent?` show."""
     flags = [(flag.usage, flag.help) for flag in FLAGS]
-    commands = [(f"%agent {each.name} {each.usage}".strip(), each.help) for each in COMMANDS.values()]
-    commands.append(("%agent TEXT", "send a message; %agent -- TEXT if it begins like a subcommand"))
+    lines = [(f"%agent {each.name} {each.usage}".strip(), each.help) for each in COMMANDS.values()]
+    lines.append(("%agent TEXT", "send a message; %agent -- TEXT if it begins like a subcommand"))
     return "\n".join(
         [
             "Ask the agent of this notebook. It answers in the cell and may call the functions marked with @tool.",
@@ -83,139 +63,43 @@ def help_text() -> str:
             "    %%agent [flags] [text]",
             "    the rest of the cell is the message, exactly as it is written",
             "",
-            "With neither text nor body the last run is continued. The value of the cell is the reply.",
+            "With neither text nor body the last run goes on. The value of the cell is the reply: _.text, _.usage ...",
+            "",
+            "    %%agent -m openai/gpt-5-mini -i fig",
+            "    What does this figure say about @sales?",
             "",
             "Flags, before the text:",
-            *_table(flags),
+            *columns(flags, 4),
             "",
             "Lines:",
-            *_table(commands),
+            *columns(lines, 4),
             "",
-            'Defaults: %config AgentMagic shows them, and %config AgentMagic.model = "..." sets one.',
+            "Defaults are settings: %agent config lists them.",
         ]
     )
 
 
-def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
-    width = max(len(left) for left, _ in rows)
-    return [f"    {left:<{width}}  {right}" for left, right in rows]
-
-
-# Subcommands ----------------------------------------------------------------------------------------------------------
-
-
-def _state(kernel: NotebookKernel, words: Words) -> str | None:
-    agent, tools = kernel.agent, kernel.known_tools()
-    on = [name for name in tools if kernel.tools.allows(name)]
-    off = [name for name in tools if not kernel.tools.allows(name)]
-    messages = len(agent.messages)
-    cost = agent.cost
-    rows = [
-        ("model", _model_line(kernel)),
-        (
-            "tools",
-            (", ".join(on) or "none; write @tool above a function") + (f" (off: {', '.join(off)})" if off else ""),
-        ),
-        ("history", count(messages, "message") if messages else "empty"),
-        (
-            "used",
-            f"{agent.usage.total_tokens:,} tokens, {money(None if cost is None else float(cost))}"
-            if messages
-            else "nothing yet",
-        ),
-        ("help", "%agent help"),
-    ]
-    return "\n".join(f"{left:<8} {right}" for left, right in rows)
-
-
-def _model_line(kernel: NotebookKernel) -> str:
-    model = kernel.agent.model
-    if model.api == "demo":
-        return "demo: built in, offline, no real model. %agent model ID chooses one"
-    return model.label
-
-
-def _model(kernel: NotebookKernel, words: Words) -> str | None:
-    names = [word for word in words if word != "--save"]
-    if len(names) > 1 or len(words) - len(names) > 1 or any(name.startswith("-") for name in names):
-        return None
-    if names:
-        kernel.choose_model(names[0])
-    shown = f"model    {_model_line(kernel)}"
-    if len(words) > len(names):
-        shown += f"\nsaved    in {save_model(kernel.shell, kernel.settings.model)}"
-    return shown
-
-
-def _tools(kernel: NotebookKernel, words: Words) -> str | None:
-    tools = kernel.known_tools()
-    if not words:
-        return _tool_list(kernel) if tools else "There are no tools yet. Write @tool above a function of the notebook."
-    if len(words) != 2 or words[0] not in ("on", "off"):
-        return None
-    switch, name = words
-    if name not in tools:
-        raise UsageError(f"There is no tool {name}.{near(name, list(tools)) or _there_are(list(tools))}")
-    (kernel.tools.off.discard if switch == "on" else kernel.tools.off.add)(name)
-    return f"The tool {name} is {switch}."
-
-
-def _tool_list(kernel: NotebookKernel) -> str:
-    rows = []
-    for name, tool in kernel.known_tools().items():
-        first = next((line for line in tool.description.splitlines() if line.strip()), "")
-        rows.append(
-            (f"{'on ' if kernel.tools.allows(name) else 'off'} {name}", f"{tool.effect:<8} {one_line(first, 90)}")
-        )
-    return "\n".join(line[4:] for line in _table(rows))
-
-
-def _there_are(names: list[str]) -> str:
-    return f" There are {', '.join(names)}." if names else " There are none yet."
-
-
-def _history(kernel: NotebookKernel, words: Words) -> str | None:
-    messages = kernel.agent.messages
-    if words:
-        return None
-    if not messages:
-        return "The conversation is empty."
-    return "\n".join(f"{number:>3} {_who(message):<9} {_said(message)}" for number, message in enumerate(messages, 1))
-
-
-def _who(message: object) -> str:
-    role = str(getattr(message, "role", type(message).__name__))
-    return {"assistant": "model", "user": "you", "toolResult": "tool"}.get(role, role)
-
-
-def _said(message: object) -> str:
-    text = str(getattr(message, "text", "") or getattr(message, "summary", "") or getattr(message, "command", ""))
-    calls = [call.name for call in getattr(message, "all_tool_calls", ())]
-    name = getattr(message, "tool_name", "")
-    failed = " failed" if getattr(message, "is_error", False) else ""
-    parts = [f"{name}{failed}:" if name else "", text, f"[calls {', '.join(calls)}]" if calls else ""]
-    return one_line(" ".join(part for part in parts if part), 100)
-
-
-def _new(kernel: NotebookKernel, words: Words) -> str | None:
-    if words:
-        return None
-    kernel.forget()
-    return "The conversation is empty; tools and settings stay."
-
-
-def _help(kernel: NotebookKernel, words: Words) -> str | None:
+def helped(kernel: NotebookKernel, words: Words) -> Answer:
     return None if words else help_text()
 
 
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("", "", "show the state", _state),
-        Command("model", "[ID] [--save]", "show or choose the model; --save keeps it for this profile", _model),
-        Command("tools", "[on|off NAME]", "list the tools, or switch one", _tools),
-        Command("history", "", "list the messages of the conversation", _history),
-        Command("new", "", "forget the conversation", _new),
-        Command("help", "", "this text", _help),
+        Command("", "", "show the state", state),
+        Command("model", "[ID] [--save]", "show or choose the model; --save keeps it for this profile", model),
+        Command("tools", "[on|off NAME]", "list the tools, or switch one", tools),
+        Command("login", "[PROVIDER] [--keyring|--forget]", "give a key, unseen; alone: where keys are", login),
+        Command("history", "", "list the messages of the conversation", history),
+        Command("show", "[N]", "draw the last run again, or run N of this kernel, in full", show),
+        Command("context", "", "what fills the model's window", context),
+        Command("cost", "", "what each model and tool took", cost),
+        Command("undo", "", "take back the last message and its answer", undo),
+        Command("retry", "[FLAGS]", "take back the last answer and ask again", retry),
+        Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", fix),
+        Command("new", "", "forget the conversation", new),
+        Command("config", "[NAME]", "all settings, their values and what they do", config),
+        Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", autoload),
+        Command("help", "", "this text", helped),
     )
 }

@@ -39,6 +39,7 @@ def load(shell: Any) -> None:
         shell.input_transformers_cleanup.insert(0, transformer)
         stack.callback(shell.input_transformers_cleanup.remove, transformer)
         stack.callback(kernel.watch_definitions())
+        stack.callback(kernel.last_error.watch(shell))
         extension.undo = stack.pop_all()
 
 

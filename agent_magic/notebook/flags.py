@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -19,6 +20,9 @@ from IPython.core.error import UsageError
 # What looks like a flag: `-m`, `--model`, `--model=x`. A dash before a digit or a space begins a text.
 _FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 _SPACE = re.compile(r"\s*")
+
+# What `--approve` takes.
+APPROVALS = ("ask", "auto", "deny")
 
 
 @dataclass(frozen=True)
@@ -30,23 +34,31 @@ class CellOptions:
     tools: tuple[str, ...] | None = None
     no_tools: bool = False
     output: str | None = None
+    images: tuple[str, ...] = ()
     new: bool = False
-    max_turns: int | None = None
     thinking: str | None = None
+    max_turns: int | None = None
     max_tokens: int | None = None
     temperature: float | None = None
+    budget: Decimal | None = None
+    token_budget: int | None = None
+    approve: str | None = None
     quiet: bool = False
 
 
 @dataclass(frozen=True)
 class Flag:
-    """One row of the table: `field` of `CellOptions` gets `read(value)`, or True where the flag takes no value."""
+    """One row of the table: `field` of `CellOptions` gets `read(value)`, or True where the flag takes no value.
+
+    A `repeatable` flag adds to its field each time, of any other the last one holds.
+    """
 
     names: tuple[str, ...]
     field: str
     help: str
     value: str = ""
     read: Callable[[str], Any] = str
+    repeatable: bool = False
 
     @property
     def usage(self) -> str:
@@ -79,7 +91,23 @@ def _temperature(value: str) -> float:
     return number
 
 
-def _thinking(value: str) -> str:
+def _dollars(value: str) -> Decimal:
+    try:
+        amount = Decimal(value.removeprefix("$"))
+    except ArithmeticError:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount <= 0:
+        raise ValueError("an amount of US dollars, such as 0.50")
+    return amount
+
+
+def _approval(value: str) -> str:
+    if value not in APPROVALS:
+        raise ValueError(f"{', '.join(APPROVALS[:-1])} or {APPROVALS[-1]}")
+    return value
+
+
+def thinking_level(value: str) -> str:
     from ..config import ThinkingLevel
     from ..errors import InvalidDataError
 
@@ -94,17 +122,34 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-t", "--tools"), "tools", "the only tools that it may call", "a,b", _names),
     Flag(("--no-tools",), "no_tools", "no tools at all"),
     Flag(("-o", "--output"), "output", "bind the reply to a variable", "NAME", _identifier),
+    Flag(
+        ("-i", "--image"),
+        "images",
+        "attach a figure, PIL image, array or file; may be repeated",
+        "NAME",
+        str,
+        repeatable=True,
+    ),
     Flag(("--new",), "new", "forget the conversation first"),
-    Flag(("--max-turns",), "max_turns", "the most requests that this cell may make", "N", _count),
     Flag(
         ("--thinking",),
         "thinking",
         "how much the model reasons: off, minimal, low, medium, high ...",
         "LEVEL",
-        _thinking,
+        thinking_level,
     ),
+    Flag(("--max-turns",), "max_turns", "the most requests that this cell may make", "N", _count),
     Flag(("--max-tokens",), "max_tokens", "the most tokens of each answer", "N", _count),
     Flag(("--temperature",), "temperature", "0 for steady answers, more for varied ones", "X", _temperature),
+    Flag(("--budget",), "budget", "the most that this cell may cost, checked before each request", "USD", _dollars),
+    Flag(("--token-budget",), "token_budget", "the most tokens, of prompts and answers together", "N", _count),
+    Flag(
+        ("--approve",),
+        "approve",
+        "ask about every call, allow all (auto), or deny what would be asked about",
+        "ask|auto|deny",
+        _approval,
+    ),
     Flag(("--quiet",), "quiet", "show nothing; the reply is the value of the cell"),
 )
 _BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
@@ -126,7 +171,7 @@ def parse(line: str) -> CellOptions:
         else:
             word, rest = _word(rest[1:] if rest.startswith("=") else rest, flag)
             value = _read(flag, word)
-        given[flag.field] = value
+        given[flag.field] = (*given.get(flag.field, ()), value) if flag.repeatable else value
         rest = rest[_space(rest) :]
     if given.get("no_tools") and given.get("tools"):
         raise UsageError("--tools and --no-tools exclude each other; leave one out.")

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from ..errors import AgentMagicError
+from ..messages import UserMessage
 from ..models import Model
 from .flags import CellOptions, near
+from .last_error import LastError
+from .ledger import Ledger
 from .notebook_tools import NotebookTools
+from .runs import Runs
 from .settings import AgentMagic
 
 if TYPE_CHECKING:
     from ..agent.agent import Agent
+    from ..agent.budget import Budget
+    from ..agent.policy import Policy
     from ..tools.tool import AgentTool
     from .view import View
 
@@ -46,6 +52,9 @@ class NotebookKernel:
         self.settings = settings
         self.tools = NotebookTools(shell.user_ns)
         self.view: View | None = None
+        self.runs = Runs()
+        self.ledger = Ledger()
+        self.last_error = LastError()
         self._agent: Agent | None = None
         settings.observe(self._setting_changed, list(SETTINGS))
 
@@ -71,6 +80,7 @@ class NotebookKernel:
         for name, take_up in SETTINGS.items():
             if name != "model":
                 take_up(agent, getattr(self.settings, name))
+        agent.subscribe(self.ledger.handle)
         return agent
 
     @property
@@ -83,11 +93,30 @@ class NotebookKernel:
         if self._agent is not None:
             self._agent.abort()
 
+    def origin_of(self, tool_name: str) -> str:
+        """Where a tool comes from; one that nobody knows counts as foreign."""
+        tool = self.known_tools().get(tool_name)
+        return "mcp" if tool is None else str(tool.origin)
+
     def forget(self) -> None:
         """Forget the conversation and what was allowed for its length. Raises `AgentBusyError` during a run."""
         self.agent.reset()
+        self.ledger.clear()
         if self.agent.policy is not None:
             self.agent.policy.forget()
+
+    def take_back(self) -> UserMessage | None:
+        """Forget the last message of the user and all that came after it; returns it, None where there is none.
+
+        Raises `AgentBusyError` during a run.
+        """
+        messages = self.agent.messages
+        places = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
+        if not places:
+            return None
+        taken: UserMessage = messages[places[-1]]
+        self.agent.messages = messages[: places[-1]]
+        return taken
 
     # Models -----------------------------------------------------------------------------------------------------------
 
@@ -132,8 +161,22 @@ class NotebookKernel:
             "thinking_level": options.thinking,
             "max_tokens": options.max_tokens,
             "temperature": options.temperature,
+            "budget": self._budget(options),
+            "policy": self._policy(options),
         }
         return {name: value for name, value in given.items() if value is not None}
+
+    def _budget(self, options: CellOptions) -> Budget | None:
+        from ..agent.budget import Budget
+
+        limited = options.budget is not None or options.token_budget is not None
+        return Budget(options.budget, options.token_budget) if limited else None
+
+    def _policy(self, options: CellOptions) -> Policy | None:
+        from ..agent.policy import Policy
+        from .cell_policy import CellPolicy
+
+        return CellPolicy(self.agent.policy or Policy(), options.approve) if options.approve else None
 
     def chosen_tools(self, options: CellOptions) -> frozenset[str] | None:
         """The names that `options` wants; None where it leaves the choice as it is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 from .bundle import mimebundle
@@ -24,8 +25,8 @@ SHARE = 0.2
 class LiveOutput(QuietView):
     """Publishes through the display publisher that the cell had at the start, whatever is captured later."""
 
-    def __init__(self, recorder: Recorder, shell: Any, updates: bool = True) -> None:
-        super().__init__(recorder)
+    def __init__(self, recorder: Recorder, shell: Any, origin_of: Callable[[str], str], updates: bool = True) -> None:
+        super().__init__(recorder, origin_of)
         self._publisher = shell.display_pub
         self._writer = HtmlWriter()
         self._updates = updates
@@ -54,6 +55,8 @@ class LiveOutput(QuietView):
     def finish(self) -> None:
         self._cancel_timer()
         self._publish(live=False)
+        for bundle in self.beyond:
+            self._publisher.publish(bundle, {})
 
     def _saved(self) -> float:
         """How many updates may be made now; negative when some were borrowed."""

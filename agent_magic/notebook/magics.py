@@ -6,7 +6,10 @@ from typing import Any
 
 from IPython.core.magic import no_var_expand
 
+from ..errors import AgentMagicError
+from .command import Errand
 from .commands import command_of, help_text
+from .failure import without_frames
 from .flags import CellOptions, parse
 from .kernel import NotebookKernel
 
@@ -19,29 +22,36 @@ class AgentMagics:
 
     async def run_cell(self, line: str, body: str) -> Any:
         """`%%agent` as a top-level await. Returns the `Reply`."""
-        from .run_cell import run_cell
-
-        return self._shown((await run_cell(self.kernel, parse(line), body)).value())
+        return await self._awaited(self._cell_errand(parse(line), body))
 
     async def run_line(self, line: str) -> Any:
         """`%agent` as a top-level await."""
-        from .run_cell import run_cell
-
-        options = self._command(line)
-        return None if options is None else self._shown((await run_cell(self.kernel, options, "")).value())
+        errand = self._line_errand(line)
+        return None if errand is None else await self._awaited(errand)
 
     def cell(self, line: str, body: str) -> Any:
         """`%%agent` where the cell cannot await: inside `%%time`, `run_cell`, or with autoawait off."""
-        from .run_cell import run_blocking_cell
-
-        return run_blocking_cell(self.kernel, parse(line), body).value()
+        return self._blocking(self._cell_errand(parse(line), body))
 
     def line(self, line: str) -> Any:
         """`%agent` where the cell cannot await."""
+        errand = self._line_errand(line)
+        return None if errand is None else self._blocking(errand)
+
+    async def _awaited(self, errand: Errand) -> Any:
+        from .run_cell import run_cell
+
+        return self._shown((await run_cell(self.kernel, errand, wait=True)).value())
+
+    def _blocking(self, errand: Errand) -> Any:
         from .run_cell import run_blocking_cell
 
-        options = self._command(line)
-        return None if options is None else run_blocking_cell(self.kernel, options, "").value()
+        return run_blocking_cell(self.kernel, errand).value()
+
+    def _cell_errand(self, options: CellOptions, body: str) -> Errand:
+        from .prompt import message_of
+
+        return Errand(options, lambda: message_of(self.kernel, options, body))
 
     def _shown(self, reply: Any) -> Any:
         """The value of the cell. A terminal would print a bare `Out[1]:` for it, so there it is only kept in `Out`."""
@@ -50,13 +60,22 @@ class AgentMagics:
         self.kernel.shell.displayhook.update_user_ns(reply)
         return None
 
-    def _command(self, line: str) -> CellOptions | None:
-        """Run the subcommand that `line` is; where it is a message, return what it asks for."""
+    def _line_errand(self, line: str) -> Errand | None:
+        """Do what the subcommand in `line` says; the run to make, if it asks for one or if `line` is a message."""
         found = command_of(line)
         if found is None:
-            return parse(line)
+            return self._cell_errand(parse(line), "")
         command, words = found
-        print(command(self.kernel, words))
+        try:
+            answer = command(self.kernel, words)
+        except AgentMagicError as error:
+            raise without_frames(error) from None
+        if isinstance(answer, Errand):
+            return answer
+        if isinstance(answer, str):
+            print(answer)
+        else:
+            self.kernel.shell.display_pub.publish(dict(answer), {})
         return None
 
 

@@ -1,4 +1,4 @@
-"""The agent of a notebook: its tools are read from the notebook at the start of each turn."""
+"""The agent of a notebook: its tools are read from the notebook, and their results are kept free of keys."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 
 from ..agent.agent import Agent
 from ..tools.tool import AgentTool
+from .key_guard import guarding
 from .notebook_tools import NotebookTools
 
 
 class NotebookAgent(Agent):
-    """An `Agent` that also has the tools of its notebook, and none that is switched off."""
+    """An `Agent` that also has the tools of its notebook, and none that is switched off.
+
+    Known keys are hidden in what its tools return, before anybody sees it.
+    """
 
     def __init__(self, notebook: NotebookTools, **more: Any) -> None:
         super().__init__(**more)
@@ -20,3 +24,7 @@ class NotebookAgent(Agent):
     def _read_tools(self) -> Mapping[str, AgentTool]:
         known = self._notebook.known(super()._read_tools())
         return {name: tool for name, tool in known.items() if self._notebook.allows(name)}
+
+    def _new_run(self, overrides: Mapping[str, Any], channel: Any) -> Any:
+        hook = overrides.get("after_tool_call", self.loop_config.after_tool_call)
+        return super()._new_run({**overrides, "after_tool_call": guarding(hook)}, channel)

@@ -20,6 +20,25 @@ def record_plain(record: Mapping[str, Any], live: bool = False, with_prompt: boo
     return "\n\n".join(parts)
 
 
+def whole_record(record: Mapping[str, Any]) -> str:
+    """All that `record` holds as readable text: every argument, and results as far as it has them."""
+    parts = []
+    for item in record["items"]:
+        if item.get("kind") == "tool":
+            arguments = item.get("arguments") or {}
+            body = output_text(item) or str(item.get("result") or "")
+            texts = [arguments_text(arguments) if arguments else "", body]
+            lines = [f"{one_line(item.get('name', ''))}  {state_line(item)}"]
+            parts.append("\n".join([*lines, *(_indented(visible(text)) for text in texts if text.strip())]))
+        elif item.get("kind") in ("thinking", "context"):
+            parts.append(f"{item_plain(item)}\n{_indented(visible(str(item.get('text') or '')))}")
+        else:
+            parts.append(item_plain(item))
+    if record.get("omitted"):
+        parts.append("Left out of this record: " + "; ".join(map(one_line, record["omitted"])) + ".")
+    return "\n\n".join([*filter(None, parts), " · ".join(footer(record))])
+
+
 def item_plain(item: Mapping[str, Any]) -> str:
     """One item; nothing for a kind that is not known here."""
     kind = item.get("kind")

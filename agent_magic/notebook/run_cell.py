@@ -1,4 +1,4 @@
-"""One cell: from its first line and body to the reply, shown while it goes on."""
+"""One run of a cell: from what it asks for to the reply, shown while it goes on."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from ..agent.background import run_blocking
 from ..agent.reply import Reply, StopCause
 from ..errors import AgentBusyError, AgentMagicError
 from ..events import AgentEvent
+from .command import Errand
 from .failure import stopped, without_frames
 from .flags import CellOptions
-from .interrupt import sigint_raises, stoppable
+from .interrupt import HEARTBEAT, sigint_raises, stoppable
 from .kernel import NotebookKernel
+from .key_guard import warning_about
 from .live import LiveOutput
 from .record import Recorder
 from .terminal import TerminalView
 from .view import QuietView
+
+WAITING = "Another run of this agent is going on; this cell waits for its end."
 
 
 @dataclass(frozen=True)
@@ -38,43 +42,59 @@ class Outcome:
         return self.reply
 
 
-async def run_cell(kernel: NotebookKernel, options: CellOptions, body: str) -> Outcome:
-    """Run the agent on the text of `options` and `body`; on from where it was, if both are empty.
+async def run_cell(kernel: NotebookKernel, errand: Errand, wait: bool = False) -> Outcome:
+    """Run the agent on the message of `errand`, or on from where it was, and show it.
 
-    Raises `UsageError` for what the first line asks for and cannot have.
+    While another run goes on this waits for its end, if it may `wait`; else the outcome is an `AgentBusyError`. Raises
+    `UsageError` for what is asked for and cannot be had.
     """
     try:
-        outcome = await _shown_run(kernel, options, prompt_of(options.text, body))
+        if kernel.agent.loop is not None:
+            await _idle(kernel, wait)
+        outcome = await _shown_run(kernel, errand)
     except AgentMagicError as error:
         return Outcome(None, error)
-    if options.output and outcome.reply is not None:
-        kernel.shell.push({options.output: outcome.reply})
+    except asyncio.CancelledError:
+        return Outcome(None, stopped())
+    reply, name = outcome.reply, errand.options.output
+    if reply is not None and name:
+        kernel.shell.push({name: reply})
+    if reply is not None and outcome.error is None and errand.after is not None:
+        errand.after(reply)
     return outcome
 
 
-def run_blocking_cell(kernel: NotebookKernel, options: CellOptions, body: str) -> Outcome:
+def run_blocking_cell(kernel: NotebookKernel, errand: Errand) -> Outcome:
     """`run_cell` where the cell cannot await: the loop runs elsewhere, and this thread runs the functions it sends."""
     with sigint_raises():
         try:
-            return run_blocking(lambda: run_cell(kernel, options, body), kernel.stop)
+            return run_blocking(lambda: run_cell(kernel, errand), kernel.stop)
         except KeyboardInterrupt:
             return Outcome(None, stopped())
 
 
-def prompt_of(text: str, body: str) -> str:
-    """The message: `text`, then `body` without the line end that IPython puts behind every cell."""
-    body = body.removesuffix("\n")
-    return "\n".join(part for part in (text, body) if part.strip())
-
-
-async def _shown_run(kernel: NotebookKernel, options: CellOptions, prompt: str) -> Outcome:
-    agent = kernel.agent
-    if agent.loop is not None:
+async def _idle(kernel: NotebookKernel, wait: bool) -> None:
+    """Return when no run is going on. Stop ends the waiting, and not the run that is waited for."""
+    if not wait:
         raise AgentBusyError(BUSY)
+    print(WAITING)
+    task = asyncio.current_task()
+    assert task is not None
+    async with stoppable(task.cancel, task.cancel):
+        while kernel.agent.loop is not None:
+            await asyncio.sleep(HEARTBEAT)
+
+
+async def _shown_run(kernel: NotebookKernel, errand: Errand) -> Outcome:
+    agent, options = kernel.agent, errand.options
     overrides, tools = kernel.overrides(options), kernel.chosen_tools(options)
+    message = await errand.message()
     if options.new:
         kernel.forget()
     view = _view(kernel, options, Recorder(uuid.uuid4().hex, None, overrides.get("model", agent.model)))
+    warning = warning_about(getattr(message, "text", ""))
+    if warning is not None:
+        view.recorder.add_note(warning)
     started = False
 
     def start(event: AgentEvent) -> None:
@@ -90,18 +110,19 @@ async def _shown_run(kernel: NotebookKernel, options: CellOptions, prompt: str) 
     try:
         with kernel.showing(view, tools):
             async with stoppable(kernel.stop, task.cancel):
-                outcome = await _run(agent, prompt, overrides)
+                outcome = await _run(agent, message, overrides)
     finally:
         forget()
         if started:
             view.recorder.finish(outcome.error or outcome.reply)
+            kernel.runs.add(view.recorder.record())
             view.finish()
     return outcome
 
 
-async def _run(agent: Any, prompt: str, overrides: dict[str, Any]) -> Outcome:
+async def _run(agent: Any, message: Any, overrides: dict[str, Any]) -> Outcome:
     try:
-        reply = await (agent.prompt(prompt, **overrides) if prompt else agent.continue_(**overrides))
+        reply = await (agent.continue_(**overrides) if message is None else agent.prompt(message, **overrides))
     except (asyncio.CancelledError, KeyboardInterrupt):
         return Outcome(None, stopped())
     except AgentMagicError as error:
@@ -111,9 +132,9 @@ async def _run(agent: Any, prompt: str, overrides: dict[str, Any]) -> Outcome:
 
 def _view(kernel: NotebookKernel, options: CellOptions, recorder: Recorder) -> QuietView:
     if options.quiet:
-        return QuietView(recorder)
+        return QuietView(recorder, kernel.origin_of)
     if kernel.in_terminal:
-        return TerminalView(recorder)
+        return TerminalView(recorder, kernel.origin_of, kernel.shell, kernel.runs.count + 1)
     # `%%capture` keeps every update as an output of its own.
     captured = isinstance(kernel.shell.display_pub, CapturingDisplayPublisher)
-    return LiveOutput(recorder, kernel.shell, updates=not captured)
+    return LiveOutput(recorder, kernel.shell, kernel.origin_of, updates=not captured)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from traitlets import Float, Int, Unicode
+from traitlets import Float, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
+
+from .flags import thinking_level
 
 MODEL_VARIABLE = "AGENT_MAGIC_MODEL"
 CONFIG_FILE = "ipython_config.json"
@@ -23,6 +25,13 @@ class AgentMagic(Configurable):
         config=True
     )
     temperature = Float(None, min=0.0, allow_none=True, help="None: as the model likes.").tag(config=True)
+
+    @validate("thinking")
+    def _checked_thinking(self, proposal: Any) -> str:
+        try:
+            return thinking_level(proposal["value"]) if proposal["value"] else ""
+        except ValueError as error:
+            raise TraitError(f"AgentMagic.thinking takes {error}, not {proposal['value']!r}.") from None
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from .record import Recorder
@@ -15,8 +16,8 @@ _OPEN = ("pending", "running")
 class TerminalView(QuietView):
     """Only ever adds text, item by item, so nothing flickers and the output can be redirected."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__(recorder)
+    def __init__(self, recorder: Recorder, origin_of: Callable[[str], str], shell: Any, number: int) -> None:
+        super().__init__(recorder, origin_of)
         self._out = sys.stdout
         self._item = 0
         self._written = 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ..events import AgentEvent, ToolExecutionEndEvent
+from ..events import AgentEvent, ToolExecutionEndEvent, ToolExecutionUpdateEvent
+from .beyond import beyond_record
 from .capture import Bundle
+from .key_guard import without_keys
 from .outputs import output_bundles, safe_bundle
 from .record import Recorder
 
@@ -35,11 +38,21 @@ class View(Protocol):
         """Put what a call displayed into its card."""
 
 
-class QuietView:
-    """Shows nothing; the base of the views that do."""
+def _foreign(tool_name: str) -> str:
+    return "mcp"
 
-    def __init__(self, recorder: Recorder) -> None:
+
+class QuietView:
+    """Shows nothing; the base of the views that do.
+
+    `origin_of` tells where a tool of that name comes from. `beyond` gathers what the record could not carry and the
+    front end may draw all the same.
+    """
+
+    def __init__(self, recorder: Recorder, origin_of: Callable[[str], str] = _foreign) -> None:
         self.recorder = recorder
+        self.beyond: list[Bundle] = []
+        self._origin_of = origin_of
 
     def start(self) -> None:
         pass
@@ -54,13 +67,25 @@ class QuietView:
         pass
 
     def handle(self, event: AgentEvent) -> None:
+        if isinstance(event, ToolExecutionUpdateEvent):
+            event = dataclasses.replace(event, partial_result=without_keys(event.partial_result))
         self.recorder.handle(event)
         if isinstance(event, ToolExecutionEndEvent):
+            origin = self._origin_of(event.tool_name)
             value = getattr(event.result, "value", None)
-            self.recorder.add_outputs(event.tool_call_id, output_bundles(value))
+            bundles = [without_keys(bundle) for bundle in output_bundles(value, origin)]
+            self._add(event.tool_call_id, [(bundle, bundle) for bundle in bundles], origin)
         self.changed()
 
     def add_outputs(self, tool_call_id: str, bundles: Sequence[Bundle], origin: str) -> None:
-        safe = [safe_bundle(bundle, origin) for bundle in bundles]
-        self.recorder.add_outputs(tool_call_id, [bundle for bundle in safe if bundle])
+        clean = [without_keys(bundle) for bundle in bundles]
+        self._add(tool_call_id, [(bundle, safe_bundle(bundle, origin)) for bundle in clean], origin)
         self.changed()
+
+    def _add(self, tool_call_id: str, bundles: Sequence[tuple[Bundle, Bundle]], origin: str) -> None:
+        """Put bundles into the record; each with what of it is safe."""
+        kept = [safe for _, safe in bundles if safe]
+        refused = {id(bundle) for bundle in self.recorder.add_outputs(tool_call_id, kept)}
+        if origin == "user":
+            for shown, safe in bundles:
+                self.beyond += beyond_record(shown, {} if id(safe) in refused else safe)

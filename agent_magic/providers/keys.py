@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from ..errors import AuthenticationError, InvalidDataError
 from ..models import Model
 from ..secret import Secret
+from .keyring_store import store_key, stored_key
 from .vendors import VENDORS, Vendor, vendor_named
 
 # Keys given in this process, by the vendor's name or by host; they are never written anywhere.
@@ -27,6 +29,28 @@ def login(provider_or_host: str, key: str | Secret | None) -> None:
         _logins.pop(place, None)
     else:
         _logins[place] = secret
+
+
+def keep_in_keyring(provider: str, key: str) -> None:
+    """`login`, and keep the key in the keyring of the machine for later processes."""
+    store_key(provider, key)
+    login(provider, key)
+
+
+def forget(provider: str) -> None:
+    """Forget the key that was given for a provider or host, in the keyring too if the package for it is there."""
+    login(provider, None)
+    if find_spec("keyring") is not None and vendor_named(provider) is not None:
+        store_key(provider, None)
+
+
+def where_key_is(provider: str) -> str | None:
+    """Where the key of this provider comes from, in words; None when there is none. Never asks the keyring."""
+    vendor = vendor_named(provider)
+    if provider in _logins:
+        return "given in this kernel"
+    variable = vendor.key_variable() if vendor is not None else None
+    return f"environment variable {variable}" if variable else None
 
 
 def known_keys() -> list[Secret]:
@@ -63,9 +87,13 @@ def key_for(model: Model, url: str) -> Secret | None:
     variable = vendor.key_variable()
     if variable is not None:
         return Secret(os.environ[variable].strip())
+    stored = stored_key(vendor.name)
+    if stored is not None:
+        _logins[vendor.name] = stored
+        return stored
     raise AuthenticationError(
         f"No key for {model.label} at {host_of(url)}. Set the environment variable {vendor.key_variables[0]}, "
-        "or give api_key= to the model."
+        f"give api_key= to the model, or in a notebook type %agent login {vendor.name}."
     )
 
 

@@ -51,7 +51,7 @@ def test_a_line_that_begins_with_a_subcommand_is_one(line: str, name: str, words
 
 @pytest.mark.parametrize(
     "line",
-    ["hello", "what is new?", "now do the same for the US", "-- model", "-m demo hi", "Model it", "it's", "show 1"],
+    ["hello", "what is new?", "now do the same for the US", "-- model", "-m demo hi", "Model it", "it's", "explain 1"],
 )
 def test_everything_else_is_a_message(line: str) -> None:
     if line == "Model it":
@@ -61,7 +61,7 @@ def test_everything_else_is_a_message(line: str) -> None:
         assert command_of(line) is None
 
 
-@pytest.mark.parametrize("line", ["modl", "tool x", "histroy", "helpp", "nwe", "models gpt"])
+@pytest.mark.parametrize("line", ["modl", "tool x", "histroy", "helpp", "nwe", "retyr"])
 def test_a_short_line_one_edit_away_is_refused_with_advice(line: str) -> None:
     with pytest.raises(UsageError, match=rf"Did you mean %agent \w+\? To send the line as a message: %agent -- {line}"):
         command_of(line)

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pytest
 from IPython.core.error import UsageError
 
@@ -6,8 +8,8 @@ from agent_magic.notebook.flags import FLAGS, CellOptions, parse
 
 def test_every_flag_arrives_in_its_field() -> None:
     line = (
-        "-m a/b -t x,y -o answer --new --max-turns 3 --thinking high"
-        " --max-tokens 100 --temperature 0.5 --quiet the text"
+        "-m a/b -t x,y -o answer -i fig --image=a.png --new --max-turns 3 --thinking high --max-tokens 100"
+        " --temperature 0.5 --budget 0.25 --token-budget 5000 --approve auto --quiet the text"
     )
     assert parse(line) == CellOptions(
         text="the text",
@@ -19,6 +21,10 @@ def test_every_flag_arrives_in_its_field() -> None:
         thinking="high",
         max_tokens=100,
         temperature=0.5,
+        images=("fig", "a.png"),
+        budget=Decimal("0.25"),
+        token_budget=5000,
+        approve="auto",
         quiet=True,
     )
     assert parse("--no-tools") == CellOptions(no_tools=True)
@@ -86,7 +92,13 @@ def test_the_last_of_two_equal_flags_holds() -> None:
         ("-o 1x", "a name that a variable can have"),
         ("-o class", "a name that a variable can have"),
         ("-t a --no-tools", "exclude each other"),
-        ("--budget 1", "There is no flag --budget"),
+        ("--budget 0", "amount of US dollars, such as 0.50, not '0'"),
+        ("--budget nan", "amount of US dollars"),
+        ("--budget much", "amount of US dollars"),
+        ("--token-budget -1", "whole number"),
+        ("--approve maybe", "ask, auto or deny, not 'maybe'"),
+        ("--budgte 1", "Did you mean --budget"),
+        ("-i", "--image needs a value"),
     ],
 )
 def test_a_fault_is_a_usage_error_that_says_what_to_type(line: str, advice: str) -> None:
