@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .limits import FALLBACK_LIMIT, head
+from .limits import DETAIL_LIMIT, FALLBACK_LIMIT, head
 from .outputs import IMAGE_TYPES
 from .prose import CELL_STYLE, LINE, PRE_STYLE, TABLE_STYLE, GrowingProse, escaped, prose_html
 from .tables import TABLE_TYPE, is_table, rows_that_fit, table_title
@@ -132,7 +132,8 @@ def _media(item: Item) -> str:
 
 def _context(item: Item) -> str:
     title = item.get("title") or "What the model saw"
-    return _card(f'<span style="{_QUIET}">{escaped(one_line(title))}</span>', _pre(item.get("text", "")), _QUIET_CARD)
+    line = f'<span style="{_QUIET}">{escaped(one_line(title))}</span>'
+    return _card(line, _pre(item.get("text", "").strip("\n"), DETAIL_LIMIT) + _outputs(item), _QUIET_CARD)
 
 
 def _approval(item: Item) -> str:

@@ -18,6 +18,7 @@ from ..events import (
     MessageEndEvent,
     MessageStartEvent,
     MessageUpdateEvent,
+    NoteEvent,
     PartialToolCall,
     StreamItem,
     TextDelta,
@@ -33,6 +34,7 @@ from ..models import Model
 from ..usage import Usage
 from .journal import Bundle, Journal
 from .limits import DETAIL_LIMIT, PROGRESS_LIMIT, THINKING_LIMIT, json_size, jsonable, whole_characters, with_note
+from .mentions import name_of_block, split_content
 from .outputs import media_bundle
 from .wording import argument_summary, one_line, without_ansi
 
@@ -76,6 +78,7 @@ class Recorder:
         self._denied: dict[str, str] = {}
         self._usage: Usage | None = None
         self._failure: str | None = None
+        self._noted: set[str] = set()
 
     # What a view reads ------------------------------------------------------------------------------------------------
 
@@ -142,7 +145,8 @@ class Recorder:
             if item["state"] in OPEN_STATES:
                 self._close(item["id"], "aborted" if broken else "done")
         for note in getattr(outcome, "notes", ()):
-            self.add_note(note)
+            if note not in self._noted:
+                self.add_note(note)
         if cause == "error":
             text = _error_text(outcome) if isinstance(outcome, BaseException) else self._failure or "The run failed."
             journal.add("error", "failed", text=journal.fit("answer", with_note(without_ansi(text), DETAIL_LIMIT)))
@@ -152,6 +156,10 @@ class Recorder:
             stop_cause=cause,
             seconds=round(time.monotonic() - self._began, 3),
         )
+
+    def _on_note(self, event: NoteEvent) -> None:
+        self._noted.add(event.text)
+        self.add_note(event.text)
 
     # Messages ---------------------------------------------------------------------------------------------------------
 
@@ -174,13 +182,22 @@ class Recorder:
         message = event.message
         if message.role == "assistant":
             self._on_answer_end(message)
-        elif message.role == "user" or (message.role == "custom" and message.display):
-            item = self._journal.add("user" if message.role == "user" else "context", "done", text="")
-            self._journal.append(item, "text", "answer", joined_text(message.content))
-            self._journal.put_outputs(item, _images(message.content))
+        elif message.role == "user":
+            said, added = split_content(message.content)
+            self._add_content("user", said)
+            if added:
+                names = ", ".join(filter(None, map(name_of_block, added)))
+                self._add_content("context", added, title=f"What the model saw of {with_note(names, _SMALL)}")
+        elif message.role == "custom" and message.display:
+            self._add_content("context", message.content)
         elif message.role in ("compactionSummary", "branchSummary"):
             summary = self._journal.fit("detail", message.summary)
             self._journal.add("context", "done", title="Summary of earlier messages", text=summary)
+
+    def _add_content(self, kind: str, content: Sequence[Content], **fields: str) -> None:
+        item = self._journal.add(kind, "done", text="", **fields)
+        self._journal.append(item, "text", "answer", joined_text(content))
+        self._journal.put_outputs(item, _images(content))
 
     def _on_answer_end(self, message: Any) -> None:
         if self._blocks:
@@ -336,6 +353,7 @@ _EVENTS: dict[type, Callable[[Recorder, Any], None]] = {
     ToolExecutionStartEvent: Recorder._on_tool_start,
     ToolExecutionUpdateEvent: Recorder._on_tool_update,
     ToolExecutionEndEvent: Recorder._on_tool_end,
+    NoteEvent: Recorder._on_note,
 }
 
 

@@ -76,8 +76,8 @@ class Script:
     def items(self) -> list[dict[str, Any]]:
         return self.recorder.record()["items"]
 
-    def ask(self, text: str) -> Script:
-        message = UserMessage(text)
+    def ask(self, content: str | list[Content]) -> Script:
+        message = UserMessage(content)
         self.recorder.handle(MessageStartEvent(message))
         self.recorder.handle(MessageEndEvent(message))
         return self

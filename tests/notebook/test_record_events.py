@@ -17,6 +17,7 @@ from agent_magic.usage import Usage
 from .record_script import MODEL, Script, checked
 
 CALL = ToolCall("c1", "sales", {"region": "EU", "year": 2025})
+ADDED = [TextContent(f"\n\n```{name}\nwhat it is\n```\n") for name in ("@df", "@fig")]
 PIXEL = base64.b64encode(b"\x89PNG pixel").decode()
 
 
@@ -35,6 +36,17 @@ def test_an_answer_is_its_texts_joined() -> None:
     ]
     assert (record["state"], record["stop_cause"], record["turns"]) == ("done", "completed", 1)
     assert record["seconds"] >= 0
+
+
+def test_what_mentions_added_to_a_message_is_an_item_of_its_own_exactly_as_it_was_sent() -> None:
+    blocks = [TextContent("Why @df and @fig?"), *ADDED, ImageContent(PIXEL, "image/png")]
+    script = Script().ask(blocks).answer("So.")
+    record = checked(script.recorder)
+    user, context = record["items"][:2]
+    assert (user["kind"], user["text"]) == ("user", "Why @df and @fig?")
+    assert (context["kind"], context["title"]) == ("context", "What the model saw of @df, @fig")
+    assert context["text"] == "".join(block.text for block in ADDED)
+    assert context["outputs"] == [{"image/png": PIXEL}]
 
 
 def test_a_call_goes_from_pending_over_running_to_done() -> None:

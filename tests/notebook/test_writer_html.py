@@ -243,3 +243,15 @@ def test_finished_items_are_written_once() -> None:
     card = first[first.index("<details") : first.index("</details>")]
     assert card in second
     assert second == HtmlWriter().write(script.recorder.record(), live=True)
+
+
+def test_what_the_model_saw_is_a_fold_that_leaves_nothing_out_and_shows_pictures() -> None:
+    text = "\n\n```@df\n" + "column: int64\n" * 500 + "the last line\n```\n"
+    item = {"id": "1", "kind": "context", "state": "done", "title": "What the model saw of @df", "text": text}
+    drawn = item_html({**item, "outputs": [{"image/png": "AAAA"}]})
+    assert drawn.startswith("<details")
+    assert " open" not in drawn.partition(">")[0]
+    assert "What the model saw of @df" in drawn.partition("</summary>")[0]
+    assert "the last line" in drawn
+    assert "left out" not in drawn
+    assert '<img src="data:image/png;base64,AAAA"' in drawn
