@@ -38,14 +38,19 @@ def test_every_command_of_the_readme_is_a_target_of_the_makefile() -> None:
     assert set(re.findall(r"^make (\w+)", README, flags=re.MULTILINE)) <= targets
 
 
-def test_the_readme_tells_of_every_flag_and_of_no_other() -> None:
-    named = set(re.findall(r"--[a-z][a-z-]*", README.partition("## Magics")[2].partition("## Tools")[0]))
-    flags = {name for flag in FLAGS for name in flag.names if name.startswith("--")}
-    assert named - {"--save"} == flags
+def first_column(heading: str) -> list[str]:
+    """The code in the first column of the table of the README whose head begins so, row by row."""
+    table = README.partition(f"\n| {heading} |")[2].partition("\n\n")[0]
+    return [found.replace("\\|", "|") for found in re.findall(r"^\| `(.+?)` \|", table, flags=re.MULTILINE)]
 
 
-def test_the_readme_tells_of_every_subcommand() -> None:
-    assert {name for name in COMMANDS if f"`%agent {name}".strip() not in README} == set()
+def test_the_readme_has_the_table_of_flags_row_by_row() -> None:
+    assert first_column("flag") == [flag.usage for flag in FLAGS]
+
+
+def test_the_readme_has_the_table_of_subcommands_row_by_row() -> None:
+    lines = [f"%agent {command.name} {command.usage}".replace("  ", " ").strip() for command in COMMANDS.values()]
+    assert first_column("line") == [*lines, "%agent TEXT"]
 
 
 def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
