@@ -1,14 +1,17 @@
 """Finds what a prompt mentions: `@df`, `@df.price`, `@In[3]`, `@Out[3]`, `@error`, `@file:data/x.csv`.
 
-E-mail addresses, decorators and everything in code stay text. Nothing is looked up here.
+E-mail addresses, decorators and everything in code stay text. Nothing is looked up here. What a mention adds to a
+message is a block of its own, which is told from the user's own text by its form.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from ..messages import Content, TextContent
 
 Kind = Literal["name", "In", "Out", "file"]
 
@@ -74,3 +77,27 @@ def _mentions(text: str) -> Iterator[Mention]:
             yield Mention("In" if found["cell"] == "In" else "Out", found["number"], found.group())
         elif found["name"]:
             yield Mention("name", found["name"], found.group())
+
+
+# Blocks of a message ------------------------------------------------------------------------------------------------
+
+_BLOCK = re.compile(r"\n\n(?P<fence>`{3,})(?P<name>@[^\n]+)\n.*\n(?P=fence)\n", re.DOTALL)
+
+
+def mention_block(fenced: str) -> TextContent:
+    """The block for a text in a fence whose opening names what was mentioned."""
+    return TextContent(f"\n\n{fenced}\n")
+
+
+def name_of_block(block: Content) -> str | None:
+    """The name in a block that `mention_block` made; None for any other block."""
+    found = _BLOCK.fullmatch(block.text) if isinstance(block, TextContent) else None
+    return None if found is None else found["name"]
+
+
+def split_content(content: Sequence[Content]) -> tuple[Sequence[Content], Sequence[Content]]:
+    """What the user said, and the blocks that mentions added behind it. The first block is always the user's."""
+    for place in range(1, len(content)):
+        if name_of_block(content[place]) is not None:
+            return content[:place], content[place:]
+    return content, ()

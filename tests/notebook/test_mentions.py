@@ -2,7 +2,9 @@
 
 import pytest
 
-from agent_magic.notebook.mentions import Mention, find_mentions
+from agent_magic.messages import ImageContent, TextContent
+from agent_magic.notebook.markdown import fenced
+from agent_magic.notebook.mentions import Mention, find_mentions, mention_block, name_of_block, split_content
 
 
 def names(prompt: str) -> list[str]:
@@ -76,3 +78,16 @@ def test_a_long_prompt_is_searched_in_linear_time() -> None:
     for text in ("@" * 100_000, "`" * 100_000, "@a." * 50_000, "`a" * 50_000, "@x\n" * 30_000, "```\n" * 30_000):
         find_mentions(text)
     assert time.perf_counter() - began < 3
+
+
+@pytest.mark.parametrize("name", ["@df.price", "@In[-1]", '@file:"a b.txt"'])
+@pytest.mark.parametrize("text", ["", "x", "```\nx\n````\n", "\n\n"])
+def test_an_added_block_is_known_by_its_form(name: str, text: str) -> None:
+    assert name_of_block(mention_block(fenced(text, 1_000, name))) == name
+
+
+def test_what_was_added_is_told_from_what_was_said() -> None:
+    added, picture = mention_block(fenced("x", 100, "@df")), ImageContent("AAAA", "image/png")
+    assert split_content([TextContent("a"), picture, added, picture]) == ([TextContent("a"), picture], [added, picture])
+    for said in ([added], [TextContent("a"), TextContent("```@df\nx\n```")], []):
+        assert split_content(said) == (said, ())
