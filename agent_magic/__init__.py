@@ -71,6 +71,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "EmbeddingItem",
         "InlineDataItem",
         "MessageEndEvent",
+        "NoteEvent",
         "MessageStartEvent",
         "MessageUpdateEvent",
         "PartialToolCall",

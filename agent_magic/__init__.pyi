@@ -83,6 +83,7 @@ from .events import (
     EmbeddingItem as EmbeddingItem,
     InlineDataItem as InlineDataItem,
     MessageEndEvent as MessageEndEvent,
+    NoteEvent as NoteEvent,
     MessageStartEvent as MessageStartEvent,
     MessageUpdateEvent as MessageUpdateEvent,
     PartialToolCall as PartialToolCall,

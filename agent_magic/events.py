@@ -194,6 +194,18 @@ class ToolExecutionEndEvent:
     is_error: bool
 
 
+@dataclass(frozen=True)
+class NoteEvent:
+    """Something that the user should know, such as that a request is sent again in 20 seconds. `Reply.notes` has it too.
+
+    It is ours: the source documents know no such event.
+    """
+
+    type: ClassVar[str] = "note"
+
+    text: str
+
+
 AgentEvent = (
     AgentStartEvent
     | AgentEndEvent
@@ -205,4 +217,5 @@ AgentEvent = (
     | ToolExecutionStartEvent
     | ToolExecutionUpdateEvent
     | ToolExecutionEndEvent
+    | NoteEvent
 )

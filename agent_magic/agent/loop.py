@@ -25,6 +25,7 @@ from ..events import (
     MessageEndEvent,
     MessageStartEvent,
     MessageUpdateEvent,
+    NoteEvent,
     TurnEndEvent,
     TurnStartEvent,
 )
@@ -283,10 +284,18 @@ class Run:
                 elif event.event_type == "start":
                     self._partial = response.partial
                     await emit(MessageStartEvent(response.partial))
+            if response.notes:
+                await self._tell_notes(response)
             if self.scope.channel is not None:
                 await self.scope.channel.caught_up()
             signal.throw_if_aborted()
         return response.finished()
+
+    async def _tell_notes(self, response: ResponseStream) -> None:
+        notes, response.notes = response.notes, []
+        for text in notes:
+            self.request.notes[text] = None
+            await self.scope.emit(NoteEvent(text))
 
     async def _tell_answer(self, answer: AssistantMessage) -> None:
         if self._partial is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import email.utils
 import html
 import json
+import math
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -240,9 +241,11 @@ def _is_retryable(kind: str, complaint: Complaint, retry_after: float | None) ->
     return kind in ("server", "connection", "stream_interrupted")
 
 
-def _advice(kind: str, status: int | None, error_retryable: bool, model: Model, url: str) -> str:
-    if kind == "rate_limit" and not error_retryable:
+def _advice(kind: str, status: int | None, retryable: bool, retry_after: float | None, model: Model, url: str) -> str:
+    if kind == "rate_limit" and not retryable:
         return "Add credit or raise the limit at the provider, or choose another model."
+    if kind == "rate_limit" and retry_after is not None and retry_after >= 1:
+        return f"Wait {math.ceil(retry_after):,} seconds and send it again."
     if status in (404, 405):
         return "Check the name of the model and its base_url."
     return {
@@ -287,7 +290,9 @@ def _error(
     with_status = f" (status {status})" if status is not None else ""
     words = complaint.words or clean_text(complaint.codes.strip()) or "the server gave no reason"
     ending = "" if words.endswith((".", "!", "?", "…")) else "."
-    message = f"{where(model, url)}{with_status}: {words}{ending} {_advice(kind, status, retryable, model, url)}"
+    message = (
+        f"{where(model, url)}{with_status}: {words}{ending} {_advice(kind, status, retryable, retry_after, model, url)}"
+    )
     return ERROR_CLASSES[kind](message, status=status, retryable=retryable, retry_after=retry_after)
 
 

@@ -27,11 +27,14 @@ from ..partial import PartialMessage
 from ..usage import Usage
 from .apis import adapter_for
 from .handoff import prepare_messages
-from .retry import retry_delay
+from .prompt_length import cut_prompt_note
+from .retry import retry_delay, waiting_note
 
 BAD_ARGUMENTS = "The arguments of this call are not a JSON object."
 # How long an aborted request may take to close its connection before the caller goes on without it.
 _CLOSING = 0.5
+# Seconds of waiting that a user wonders about.
+_WORTH_TELLING = 1.0
 
 
 async def stream(
@@ -88,6 +91,7 @@ class ResponseStream:
     """The answer of a model while it comes: an async iterator of lists of events, all that has arrived by then.
 
     `partial` is the message so far. Leaving the iteration early needs `await aclose()`, which closes the connection.
+    `notes` are what the user should know; a list of events, perhaps an empty one, comes whenever there is a new one.
     """
 
     def __init__(
@@ -99,11 +103,13 @@ class ResponseStream:
     ) -> None:
         self.model = model
         self.partial = PartialMessage(model)
+        self.notes: list[str] = []
         self._adapter = adapter_for(model)
         self._context, self._config = _merged(model, context, config or RequestConfig())
         refuse_unsupported(model, self._config)
         self._signal = signal
         self._arrived: list[StreamEvent] = []
+        self._noted = False
         self._news = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._cancelled = False
@@ -125,17 +131,18 @@ class ResponseStream:
         if self._pump is None:
             self._begin()
         try:
-            while not (self._arrived or self._ended or self._aborted):
+            while not (self._arrived or self._noted or self._ended or self._aborted):
                 self._news.clear()
                 await self._news.wait()
         except asyncio.CancelledError:
             await self.aclose()
             raise
         batch, self._arrived = self._arrived, []
+        noted, self._noted = self._noted, False
         if self._aborted:
             await self.aclose()
             raise self._abort_error()
-        if batch:
+        if batch or noted:
             return batch
         await self.aclose()
         if self._failure is not None:
@@ -215,6 +222,8 @@ class ResponseStream:
                 delay = None if self._delivered else retry_delay(error, failures, self._config)
                 if delay is None:
                     raise
+                if delay >= _WORTH_TELLING:
+                    self._note(waiting_note(error, delay, failures, self.model, self._config))
             self._stop = None
             await asyncio.sleep(delay)
 
@@ -232,6 +241,11 @@ class ResponseStream:
             words = f"The answer of {self.model.label} ended without its end marker. Send the message again."
             raise StreamInterruptedError(words, retryable=True)
         self._finish(self._stop)
+
+    def _note(self, text: str) -> None:
+        self.notes.append(text)
+        self._noted = True
+        self._news.set()
 
     def _take(self, event: StreamEvent) -> None:
         """Pass an event on. The stop waits until the adapter has ended without an error."""
@@ -258,6 +272,9 @@ class ResponseStream:
         stop = self._stop = replace(stop, usage=self._priced(stop.usage), finish_reason=reason)
         self.partial.add(stop)
         self._arrived.append(stop)
+        cut = cut_prompt_note(self.model, self._context, stop.usage)
+        if cut:
+            self._note(cut)
 
     def _priced(self, usage: Usage | None) -> Usage | None:
         return usage if usage is None or usage.cost is not None else usage.priced(self.model.cost)

@@ -6,9 +6,26 @@ import random
 
 from ..config import RequestConfig
 from ..errors import ProviderError
+from ..models import Model
 
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 8.0
+
+
+_WHY = {
+    "rate_limit": "the server limits the rate of requests",
+    "connection": "no connection could be made",
+    "stream_interrupted": "the answer broke off before it began",
+}
+
+
+def waiting_note(error: ProviderError, delay: float, failures: int, model: Model, config: RequestConfig) -> str:
+    """What to tell the user who waits until the request is sent again."""
+    why = _WHY.get(error.kind, "the server failed")
+    status = f" (status {error.status})" if error.status is not None else ""
+    return (
+        f"{model.label}: {why}{status}; waiting {delay:.0f} s for attempt {failures + 1} of {config.max_retries + 1}."
+    )
 
 
 def retry_delay(error: ProviderError, failures: int, config: RequestConfig) -> float | None:

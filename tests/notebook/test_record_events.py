@@ -8,7 +8,7 @@ import pytest
 
 from agent_magic.agent.reply import Reply, StopCause
 from agent_magic.errors import AbortedError, BudgetExceededError, RateLimitError
-from agent_magic.events import PartialToolCall, TextDelta, ThinkingDelta, ToolCallItem
+from agent_magic.events import NoteEvent, PartialToolCall, TextDelta, ThinkingDelta, ToolCallItem
 from agent_magic.messages import ImageContent, InlineData, TextContent, ThinkingContent, ToolCall
 from agent_magic.models import Model, ModelCost
 from agent_magic.notebook.limits import DETAIL_LIMIT, IMAGE_LIMIT, THINKING_LIMIT
@@ -172,6 +172,15 @@ def test_a_request_that_was_sent_again_leaves_a_note() -> None:
         ("text", "Fine."),
         ("note", "temperature was left out"),
     ]
+
+
+def test_a_note_stands_where_it_was_told_and_not_again_at_the_end() -> None:
+    script = Script()
+    script.recorder.handle(NoteEvent("waiting 20 s"))
+    script.answer("Fine.")
+    script.recorder.finish(Reply(notes=("waiting 20 s",)))
+    texts = [(item["kind"], item["text"]) for item in checked(script.recorder)["items"]]
+    assert texts == [("note", "waiting 20 s"), ("text", "Fine.")]
 
 
 def test_usage_and_cost_add_up_and_an_unknown_price_stays_unknown() -> None:

@@ -23,6 +23,7 @@ from agent_magic.providers.transport import HTTPEvent
 
 KEY = "sk-very-secret-0123456789"
 CONTEXT = am.Context(messages=[am.UserMessage("hi")])
+HELLO = [{"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]}]
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
 
 
@@ -85,6 +86,42 @@ def test_a_wait_longer_than_allowed_fails_at_once_and_tells_it(stand_in: Any) ->
         complete()
     assert len(stand_in.requests) == 1
     assert caught.value.retry_after == 61
+    assert "Wait 61 seconds" in str(caught.value)
+
+
+def test_a_wait_that_a_user_wonders_about_is_told_while_it_lasts_and_in_the_reply(stand_in: Any) -> None:
+    stand_in.refuses(429, retry_after="1").refuses(500, retry_after_ms="10").streams()
+
+    async def run() -> tuple[am.Reply, list[tuple[str, float]]]:
+        agent = am.Agent(model=model())
+        told: list[tuple[str, float]] = []
+        agent.subscribe(lambda event: told.append((event.type, time.monotonic())))
+        return await agent.prompt("hi"), told
+
+    reply, told = asyncio.run(run())
+    note = "m: the server limits the rate of requests (status 429); waiting 1 s for attempt 2 of 4."
+    assert reply.notes == (note,)
+    when = {kind: moment for kind, moment in told if kind in ("note", "message_start")}
+    assert [kind for kind, _ in told].count("note") == 1
+    assert when["message_start"] - when["note"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("provider", "text", "read", "is_told"),
+    [
+        ("ollama", "word " * 6000, 4096, True),
+        ("ollama", "word " * 6000, 6100, False),
+        ("vllm", "word " * 6000, 4096, False),
+    ],
+)
+def test_a_prompt_that_the_server_has_cut_is_told(
+    stand_in: Any, provider: str, text: str, read: int, is_told: bool
+) -> None:
+    usage = {"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}
+    stand_in.streams(*HELLO, {"choices": [], "usage": usage})
+    reply = asyncio.run(am.Agent(model=model(provider=provider)).prompt(text))
+    assert (["num_ctx" in note for note in reply.notes] == [True]) is is_told
+    assert not is_told or "read only 4,096 tokens" in reply.notes[0]
 
 
 def test_the_servers_waiting_time_counts_else_the_wait_doubles_up_to_eight_seconds() -> None:
