@@ -109,7 +109,7 @@ _BY_PROVIDER: dict[str, dict[str, Any]] = {
         "effort_off": "",
         "efforts": ("low", "medium", "high"),
     },
-    "qwen": {
+    "dashscope": {
         "thinking_form": "enable",
         "tool_choices": ("auto", "none"),
         "response_format": "",
@@ -163,9 +163,9 @@ _BY_HOST = {
     "fireworks.ai": "fireworks",
     "api.x.ai": "xai",
     "cerebras.ai": "cerebras",
-    "dashscope.aliyuncs.com": "qwen",
-    "dashscope-intl.aliyuncs.com": "qwen",
-    "dashscope-us.aliyuncs.com": "qwen",
+    "dashscope.aliyuncs.com": "dashscope",
+    "dashscope-intl.aliyuncs.com": "dashscope",
+    "dashscope-us.aliyuncs.com": "dashscope",
     "moonshot.ai": "moonshot",
     "moonshot.cn": "moonshot",
     "z.ai": "zai",
@@ -176,8 +176,8 @@ _BY_HOST = {
 }
 # Other names under which people know a server.
 _OTHER_NAMES = {
-    "dashscope": "qwen",
-    "alibaba": "qwen",
+    "qwen": "dashscope",
+    "alibaba": "dashscope",
     "kimi": "moonshot",
     "glm": "zai",
     "zhipu": "zai",

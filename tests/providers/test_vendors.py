@@ -9,7 +9,7 @@ from agent_magic.providers.vendors import VENDORS, base_url_of, keys_present, ve
 
 def test_every_vendor_of_the_documentation_is_there() -> None:
     hosted = {"openai", "anthropic", "google", "openrouter", "deepseek", "groq", "mistral", "xai"}
-    more = {"together", "fireworks", "cerebras", "azure"}
+    more = {"together", "fireworks", "cerebras", "azure", "dashscope", "moonshot", "zai", "minimax"}
     assert set(VENDORS) == hosted | more | {"ollama", "lmstudio", "vllm", "llamacpp"}
 
 
