@@ -237,7 +237,7 @@ class GrowingProse:
         if not text.startswith(self._source):
             self._done, self._written = 0, []
         self._source = text
-        boundary = _last_boundary(text, self._done)
+        boundary = last_boundary(text, self._done)
         if boundary > self._done:
             self._written.append(prose_html(text[self._done : boundary]))
             self._done = boundary
@@ -249,7 +249,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _FRESH_LINE = re.compile(r"(?![-+*>|=:$\\]|\d+[.)])\S")
 
 
-def _last_boundary(text: str, start: int) -> int:
+def last_boundary(text: str, start: int) -> int:
     """Where the last paragraph begins that continues nothing before it; `start` if there is none."""
     boundary, position, fence, blank = start, start, "", False
     for line in text[start:].splitlines(keepends=True):
