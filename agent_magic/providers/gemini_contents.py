@@ -74,7 +74,7 @@ def _add(turns: list[tuple[str, list[bytes]]], kind: str, parts: list[bytes]) ->
 def parts_of(message: Message, model: Model) -> _Parts:
     """One message as the API takes it."""
     if isinstance(message, AssistantMessage):
-        return _Parts(_MODEL, _joined(_assistant(message, is_signed(model))), b"")
+        return _Parts(_MODEL, _joined(_assistant(message, model)), b"")
     if isinstance(message, ToolResultMessage):
         result, later = _result(message, model)
         return _Parts(_RESULTS, _joined([result]), _joined(later))
@@ -108,14 +108,14 @@ def _media(block: ImageContent | InlineData) -> Wire:
 # Answers ------------------------------------------------------------------------------------------------------------
 
 
-def _assistant(message: AssistantMessage, signed: bool) -> list[Wire]:
-    parts = [part for block in message.content for part in _answered(block)]
-    if signed:
+def _assistant(message: AssistantMessage, model: Model) -> list[Wire]:
+    parts = [part for block in message.content for part in _answered(block, model)]
+    if is_signed(model):
         _sign(parts)
     return parts
 
 
-def _answered(block: Content) -> list[Wire]:
+def _answered(block: Content, model: Model) -> list[Wire]:
     """The parts that a block was made from, with the signatures that they had."""
     fidelity = getattr(block, "fidelity", None) or {}
     signature = {"thoughtSignature": fidelity["signature"]} if fidelity.get("signature") else {}
@@ -125,7 +125,8 @@ def _answered(block: Content) -> list[Wire]:
         call = {"id": block.id, "name": _fitting_name(block.name), "args": block.arguments}
         return [{"functionCall": call, **signature}]
     if isinstance(block, (ImageContent, InlineData)):
-        return [{**_media(block), **signature}]
+        part = _media(block)
+        return [{**part, **signature} if signature or _kind_of(part) in model.input else _left_out(part)]
     if isinstance(block, ThinkingContent) and signature:
         if block.data is not None:
             blob = {"mimeType": block.mime_type or "image/png", "data": block.data}
@@ -168,9 +169,8 @@ def _result(message: ToolResultMessage, model: Model) -> tuple[Wire, list[Wire]]
             texts.append(block.text)
         elif isinstance(block, (ImageContent, InlineData)):
             part = _media(block)
-            kind = _kind_of(part)
-            if kind not in model.input:
-                texts.append(IMAGE_LEFT_OUT if kind == "image" else DATA_LEFT_OUT.format(block.mime_type))
+            if _kind_of(part) not in model.input:
+                texts.append(_left_out(part)["text"])
             elif "inlineData" in part and _fits_result(part, model):
                 inside.append(part)
             else:
@@ -195,6 +195,11 @@ def _kind_of(part: Wire) -> str:
     """What a model must be able to read, in the words of `Model.input`."""
     mime_type = _mime_type_of(part)
     return "pdf" if mime_type == "application/pdf" else mime_type.partition("/")[0]
+
+
+def _left_out(part: Wire) -> Wire:
+    """The words in the place of what the model is not declared to read."""
+    return {"text": IMAGE_LEFT_OUT if _kind_of(part) == "image" else DATA_LEFT_OUT.format(_mime_type_of(part))}
 
 
 def _fits_result(part: Wire, model: Model) -> bool:
