@@ -30,18 +30,59 @@ def exact(number: float | str | Decimal, name: str = "") -> Decimal:
     return amount
 
 
+# What servers call the service that everybody gets.
+_USUAL_SERVICE = ("", "default", "standard", "auto", "on_demand", "on-demand")
+
+
 @dataclass(frozen=True)
 class ModelCost:
-    """Prices in USD per million tokens. `ModelCost(0, 0, 0, 0)` is a model that costs nothing."""
+    """Prices in USD per million tokens. `ModelCost(0, 0, 0, 0)` is a model that costs nothing.
+
+    `cache_write_1h` is the price of what is kept in the cache for an hour; None means twice that of input, which
+    Anthropic charges. `tiers` are prices by the length of the prompt: pairs of a number of tokens and the `ModelCost`
+    that holds for every token of a request whose prompt is longer. `services` are the prices of other services than
+    the usual one, such as `flex` and `priority`, by the name that the server reports. A `ModelCost` of None in either
+    is a price that is not known.
+    """
 
     input: Decimal = Decimal(0)
     output: Decimal = Decimal(0)
     cache_read: Decimal = Decimal(0)
     cache_write: Decimal = Decimal(0)
+    cache_write_1h: Decimal | None = None
+    tiers: tuple[tuple[int, ModelCost | None], ...] = ()
+    services: tuple[tuple[str, ModelCost | None], ...] = ()
 
     def __post_init__(self) -> None:
+        put = object.__setattr__
         for name in ("input", "output", "cache_read", "cache_write"):
-            object.__setattr__(self, name, exact(getattr(self, name), name))
+            put(self, name, exact(getattr(self, name), name))
+        if self.cache_write_1h is not None:
+            put(self, "cache_write_1h", exact(self.cache_write_1h, "cache_write_1h"))
+        put(self, "tiers", tuple(sorted(_pairs(self.tiers, int, "tiers"), key=lambda each: each[0])))
+        put(self, "services", _pairs(self.services, str, "services"))
+
+    @property
+    def hour_price(self) -> Decimal:
+        return 2 * self.input if self.cache_write_1h is None else self.cache_write_1h
+
+    def at(self, prompt_tokens: int, service: str | None = None) -> ModelCost | None:
+        """The prices of a request with a prompt of this length, cached parts included; None where they are unknown."""
+        prices: ModelCost | None = self
+        if service and service.lower() not in _USUAL_SERVICE:
+            prices = dict(self.services).get(service.lower())
+        for above, dearer in prices.tiers if prices is not None else ():
+            if prompt_tokens > above:
+                prices = dearer
+        return prices
+
+
+def _pairs(given: Any, kind: type[Any], place: str) -> tuple[tuple[Any, ModelCost | None], ...]:
+    pairs = tuple((key, prices) for key, prices in (given.items() if isinstance(given, Mapping) else given))
+    for key, prices in pairs:
+        if not isinstance(key, kind) or not (prices is None or isinstance(prices, ModelCost)):
+            raise InvalidDataError(f"must be pairs of {kind.__name__} and ModelCost, not {(key, prices)!r}", place)
+    return pairs
 
 
 @dataclass(frozen=True)

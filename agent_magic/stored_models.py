@@ -26,6 +26,10 @@ def usage_to_json(usage: Usage | None) -> Json | None:
         "cacheWrite": usage.cache_write,
         "totalTokens": usage.total_tokens,
     }
+    if usage.cache_write_1h:
+        stored["cacheWrite1h"] = usage.cache_write_1h
+    if usage.service_tier is not None:
+        stored["serviceTier"] = usage.service_tier
     if usage.reasoning is not None:
         stored["reasoning"] = usage.reasoning
     if usage.cost is not None:
@@ -46,6 +50,8 @@ def usage_from_json(data: Any) -> Usage | None:
         read.integer(data, "cacheWrite", "cache_write"),
         cost=None if cost is None else read.at("cost", lambda each: UsageCost(**_prices_from_json(each)), cost),
         reasoning=read.optional_integer(data, "reasoning"),
+        cache_write_1h=read.optional_integer(data, "cacheWrite1h", "cache_write_1h") or 0,
+        service_tier=read.optional_text(data, "serviceTier", "service_tier"),
     )
 
 
@@ -59,7 +65,7 @@ def model_to_json(model: Model) -> Json:
         "baseUrl": model.base_url,
         "reasoning": model.reasoning,
         "input": list(model.input),
-        "cost": None if model.cost is None else _prices_to_json(model.cost),
+        "cost": None if model.cost is None else cost_to_json(model.cost),
         "contextWindow": model.context_window,
         "maxTokens": model.max_tokens,
         "compat": read.json_safe(model.compat) or None,
@@ -80,11 +86,44 @@ def model_from_json(data: Any) -> Model:
         name=read.optional_text(data, "name") or "",
         reasoning=read.flag(data, "reasoning"),
         input=tuple(kinds),
-        cost=None if cost is None else read.at("cost", lambda each: ModelCost(**_prices_from_json(each)), cost),
+        cost=None if cost is None else read.at("cost", cost_from_json, cost),
         context_window=read.optional_integer(data, "contextWindow", "context_window"),
         max_tokens=read.optional_integer(data, "maxTokens", "max_tokens"),
         compat=read.fidelity(data, "compat") or {},
     )
+
+
+def cost_to_json(cost: ModelCost) -> Json:
+    """Prices in USD per million tokens, with those of long prompts and of other services where there are any."""
+    stored = _prices_to_json(cost)
+    if cost.cache_write_1h is not None:
+        stored["cacheWrite1h"] = read.number(cost.cache_write_1h)
+    if cost.tiers:
+        stored["tiers"] = [{"above": above, **(cost_to_json(each) if each else {})} for above, each in cost.tiers]
+    if cost.services:
+        stored["services"] = {name: cost_to_json(each) if each else None for name, each in cost.services}
+    return stored
+
+
+def cost_from_json(data: Any) -> ModelCost:
+    """Prices in the form of `cost_to_json`. A tier without prices, and a service that is null, are unknown."""
+    prices = _prices_from_json(data)
+    tiers = read.at("tiers", lambda each: read.items(each, "a list of prices"), data.get("tiers") or [])
+    services = read.at("services", lambda each: read.mapping(each, "prices by name"), data.get("services") or {})
+    return ModelCost(
+        **prices,
+        cache_write_1h=read.first(data, "cacheWrite1h", "cache_write_1h"),
+        tiers=tuple(read.at(f"tiers[{place}]", _tier_from_json, each) for place, each in enumerate(tiers)),
+        services=tuple(
+            (name, None if each is None else read.at(f"services.{name}", cost_from_json, each))
+            for name, each in services.items()
+        ),
+    )
+
+
+def _tier_from_json(data: Any) -> tuple[int, ModelCost | None]:
+    data = read.mapping(data, "prices above a number of tokens")
+    return read.integer(data, "above"), cost_from_json(data) if len(data) > 1 else None
 
 
 def _prices_to_json(prices: UsageCost | ModelCost) -> Json:

@@ -42,6 +42,8 @@ class Usage:
 
     `input` counts tokens neither read from nor written to a cache; `output` includes `reasoning` (None where the
     server does not tell); `total_tokens` is always the sum of the four counts; `cost` is None where unknown.
+    `cache_write_1h` is the part of `cache_write` that is kept for an hour; `service_tier` what the server called the
+    service that it gave, such as `flex`, None where it does not tell.
     """
 
     input: int = 0
@@ -51,9 +53,11 @@ class Usage:
     total_tokens: int = 0
     cost: UsageCost | None = None
     reasoning: int | None = None
+    cache_write_1h: int = 0
+    service_tier: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("input", "output", "cache_read", "cache_write"):
+        for name in ("input", "output", "cache_read", "cache_write", "cache_write_1h"):
             count = getattr(self, name)
             if not isinstance(count, int) or isinstance(count, bool) or count < 0:
                 raise InvalidDataError(f"must be a count of tokens, not {count!r}", name)
@@ -80,14 +84,20 @@ class Usage:
         return self.output - (self.reasoning or 0)
 
     def priced(self, prices: ModelCost | None) -> Usage:
-        """The same tokens with their cost at these prices; without prices the cost is unknown."""
+        """The same tokens, of one request, with their cost at these prices; without prices the cost is unknown.
+
+        The length of the prompt and the service decide which of the prices hold.
+        """
+        if prices is not None:
+            prices = prices.at(self.input + self.cache_read + self.cache_write, self.service_tier)
         if prices is None:
             return self
+        minutes = max(0, self.cache_write - self.cache_write_1h)
         cost = UsageCost(
             self.input * prices.input / _MILLION,
             self.output * prices.output / _MILLION,
             self.cache_read * prices.cache_read / _MILLION,
-            self.cache_write * prices.cache_write / _MILLION,
+            (minutes * prices.cache_write + self.cache_write_1h * prices.hour_price) / _MILLION,
         )
         return replace(self, cost=cost)
 
@@ -101,6 +111,8 @@ class Usage:
             self.cache_write + other.cache_write,
             cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
             reasoning=sum(known) if known else None,
+            cache_write_1h=self.cache_write_1h + other.cache_write_1h,
+            service_tier=self.service_tier if self.service_tier == other.service_tier else None,
         )
 
 

@@ -29,7 +29,15 @@ amounts = st.decimals(min_value=0, max_value=10**6, allow_nan=False, allow_infin
 counts = st.integers(0, 10**9)
 costs = st.builds(am.UsageCost, amounts, amounts, amounts, amounts)
 usages = st.builds(
-    am.Usage, counts, counts, counts, counts, cost=st.none() | costs, reasoning=st.none() | st.integers(0, 10**6)
+    am.Usage,
+    counts,
+    counts,
+    counts,
+    counts,
+    cost=st.none() | costs,
+    reasoning=st.none() | st.integers(0, 10**6),
+    cache_write_1h=counts,
+    service_tier=st.none() | texts,
 )
 times = st.integers(0, 2**53)
 blocks = st.one_of(
@@ -348,10 +356,17 @@ def test_a_class_of_ones_own_can_have_a_stored_form() -> None:
     assert am.messages_from_json([{"role": "verdict", "score": 5}]) == [Verdict(5)]
 
 
+PRICES = am.ModelCost(
+    "0.5", "1.5", "0.05", 0, 1,
+    tiers=((200_000, am.ModelCost(1, 3)), (400_000, None)),
+    services={"flex": am.ModelCost("0.1", tiers=((9, am.ModelCost(7)),)), "scale": None},
+)  # fmt: skip
+
+
 def test_a_model_round_trips_without_its_key_and_headers() -> None:
     model = am.Model(
         "gpt-4", "openai", "openai", "https://api.example.org/v1", "sk-hidden", "GPT-4", True, ("text", "image"),
-        am.ModelCost("0.5", "1.5", "0.05", 0), 128_000, 4096, {"authorization": "sk-hidden"}, {"quirk": True},
+        PRICES, 128_000, 4096, {"authorization": "sk-hidden"}, {"quirk": True},
     )  # fmt: skip
     stored = json.loads(json.dumps(model_to_json(model)))
     assert "hidden" not in json.dumps(stored)

@@ -79,7 +79,8 @@ class Budget:
         if self.usd is None:
             return None
         self.check_model(model)
-        prices = model.cost or ModelCost()
+        # Of a length whose price is unknown, the usual one has to do.
+        prices = (model.cost and model.cost.at(prompt_tokens)) or model.cost or ModelCost()
         spent_usd = spent.cost.total if spent.cost is not None else Decimal(0)
         left = exact(self.usd) - spent_usd - prompt_tokens * max(prices.input, prices.cache_write) / _MILLION
         if left < 0:

@@ -68,7 +68,7 @@ class MessagesAnswer:
         return StopReason.STOP if reason is StopReason.TOOL_CALL and not self._calls.calls else reason
 
     def usage(self) -> Usage | None:
-        return self._usage.usage(self._model.cost)
+        return self._usage.usage()
 
     def read(self, payloads: list[bytes]) -> list[StreamItem]:
         """The items of these payloads. What comes after a failure, or after the end, does not count."""

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
-from ..models import ModelCost
-from ..usage import Usage, UsageCost
+from ..usage import Usage
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-# What is kept for an hour is written at this multiple of the price of input (the vendor's page on prompt caching).
-HOUR_FACTOR = 2
-_MILLION = Decimal(1_000_000)
 
 
 class MessagesUsage:
@@ -20,12 +14,15 @@ class MessagesUsage:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._service: str | None = None
 
     def add(self, report: Any) -> None:
         if not isinstance(report, dict):
             return
         for name in _COUNTS:
             self._keep(name, report.get(name))
+        if isinstance(report.get("service_tier"), str):
+            self._service = report["service_tier"]
         details = report.get("output_tokens_details")
         if isinstance(details, dict):
             self._keep("reasoning", details.get("thinking_tokens"))
@@ -38,17 +35,20 @@ class MessagesUsage:
         if isinstance(count, (int, float)) and not isinstance(count, bool) and count >= 0 and count == count // 1:
             self._counts[name] = int(count)
 
-    def usage(self, prices: ModelCost | None) -> Usage | None:
-        """None where the server reported nothing; with its cost where a part has a price of its own."""
+    def usage(self) -> Usage | None:
+        """None where the server reported nothing."""
         counts = self._counts
         if "input_tokens" not in counts and "output_tokens" not in counts:
             return None
         fresh, output, read, written = (counts.get(name, 0) for name in _COUNTS)
         hour = counts.get("hour", 0)
         written = max(written, hour + counts.get("minutes", 0))
-        usage = Usage(fresh, output, read, written, reasoning=counts.get("reasoning"))
-        if prices is None or not hour:
-            return usage
-        cost = usage.priced(prices).cost or UsageCost()
-        dearer = hour * (HOUR_FACTOR * prices.input - prices.cache_write) / _MILLION
-        return replace(usage, cost=replace(cost, cache_write=cost.cache_write + dearer))
+        return Usage(
+            fresh,
+            output,
+            read,
+            written,
+            reasoning=counts.get("reasoning"),
+            cache_write_1h=hour,
+            service_tier=self._service,
+        )

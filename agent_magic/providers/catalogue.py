@@ -140,7 +140,15 @@ def _cost_of(rates: Mapping[str, Any]) -> ModelCost | None:
     if "input" not in rates or "output" not in rates:
         return None
     plain = rates["input"]
-    return ModelCost(plain, rates["output"], rates.get("cache_read", plain), rates.get("cache_write", plain))
+    return ModelCost(
+        plain,
+        rates["output"],
+        rates.get("cache_read", plain),
+        rates.get("cache_write", plain),
+        rates.get("cache_write_1h"),
+        tuple((tier["above"], _cost_of(tier)) for tier in rates.get("tiers", ())),
+        tuple((name, _cost_of(service)) for name, service in rates.get("services", {}).items()),
+    )
 
 
 def _advice(name: str, same_id: list[str]) -> str:

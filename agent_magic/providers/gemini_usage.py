@@ -38,4 +38,13 @@ class GeminiUsage:
             candidates + thoughts,
             cached,
             reasoning=counts.get("thoughtsTokenCount"),
+            service_tier=_service(field(self._report, "serviceTier") or field(self._report, "trafficType")),
         )
+
+
+def _service(name: Any) -> str | None:
+    """The name as the prices have it: `ON_DEMAND_FLEX` and `SERVICE_TIER_FLEX` are both `flex`."""
+    if not isinstance(name, str) or not name:
+        return None
+    word = name.lower().removeprefix("service_tier_")
+    return None if word in ("unspecified", "traffic_type_unspecified") else word.removeprefix("on_demand_")

@@ -166,6 +166,7 @@ class ChatAnswer:
         for position, choice in enumerate(choices):
             if isinstance(choice, dict):
                 self._read_choice(choice, position)
+        self._usage.served_by(chunk.get("service_tier"))
         if chunk.get("usage"):
             self._usage.add(chunk["usage"])
         error = chunk.get("error") or chunk.get("error_message")

@@ -18,6 +18,7 @@ class UsageCount:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._service: str | None = None
 
     def add(self, report: Any) -> None:
         if not isinstance(report, dict):
@@ -39,6 +40,11 @@ class UsageCount:
         reasoning = _count(beside, ("reasoning_tokens",))
         self._keep("reasoning", _count(report, ("reasoning_tokens",)) if reasoning is None else reasoning)
 
+    def served_by(self, service: Any) -> None:
+        """Take in which service the server says that it gave."""
+        if isinstance(service, str) and service:
+            self._service = service
+
     def _keep(self, name: str, count: int | None) -> None:
         if count is not None:
             self._counts[name] = count
@@ -54,7 +60,8 @@ class UsageCount:
         # Some servers count reasoning beside the completion; their total, or the size of it, gives that away.
         if reasoning and (reasoning > output or counts.get("total") == prompt + output + reasoning):
             output += reasoning
-        return Usage(max(0, prompt - read - written), output, read, written, reasoning=reasoning)
+        fresh = max(0, prompt - read - written)
+        return Usage(fresh, output, read, written, reasoning=reasoning, service_tier=self._service)
 
 
 def _count(report: dict[str, Any], names: tuple[str, ...]) -> int | None:

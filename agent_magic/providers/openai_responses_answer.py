@@ -142,6 +142,7 @@ class ResponsesAnswer:
         response = response if isinstance(response, dict) else {}
         kind = event.get("type", "")
         status = response.get("status") or kind.removeprefix("response.")
+        self._usage.served_by(response.get("service_tier"))
         self._usage.add(response.get("usage"))
         if response.get("error") or status in ("failed", "cancelled"):
             self._failed(response, status)

@@ -15,7 +15,6 @@ import pytest
 import agent_magic as am
 from agent_magic.providers import http
 from agent_magic.providers.anthropic_request import request_url
-from agent_magic.providers.anthropic_usage import HOUR_FACTOR
 from agent_magic.providers.catalogue import _catalogue
 from agent_magic.providers.placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT
 from agent_magic.providers.transport import HTTPRequest, HTTPResponse
@@ -265,20 +264,20 @@ def test_an_hour_in_the_cache_has_its_own_price(stand_in: Any) -> None:
     assert found.cost is not None
     assert found.cost.cache_write == Decimal("0.4") * Decimal("3.75") + Decimal("0.6") * 6
     assert found.cost.total == sum((found.cost.input, found.cost.output, found.cost.cache_read), found.cost.cache_write)
-    assert asked(stand_in, [HI]).usage == am.Usage(10, 20, 30, 1_000_000, reasoning=5)
+    assert asked(stand_in, [HI]).usage == am.Usage(10, 20, 30, 1_000_000, reasoning=5, cache_write_1h=600_000)
 
 
 def test_what_was_written_for_different_times_counts_where_no_sum_is_given(stand_in: Any) -> None:
     written = {"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 4}
     stand_in.gives(answered(usage={"input_tokens": 1, "output_tokens": 2, "cache_creation": written}))
-    assert asked(stand_in, [HI]).usage == am.Usage(1, 2, 0, 7)
+    assert asked(stand_in, [HI]).usage == am.Usage(1, 2, 0, 7, cache_write_1h=4)
 
 
 def test_the_price_of_an_hour_is_that_of_the_catalogue() -> None:
     models = _catalogue()["anthropic"]
     priced = [each["cost"] for each in models.values() if "cache_write_1h" in each.get("cost", {})]
     assert len(priced) > 10
-    assert [cost["cache_write_1h"] for cost in priced] == [HOUR_FACTOR * cost["input"] for cost in priced]
+    assert [cost["cache_write_1h"] for cost in priced] == [am.ModelCost(cost["input"]).hour_price for cost in priced]
 
 
 # Messages -------------------------------------------------------------------------------------------------------------
