@@ -6,11 +6,13 @@ on to where it was going.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import functools
 import io
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from IPython.core.displaypub import DisplayPublisher
@@ -19,11 +21,15 @@ Bundle = dict[str, Any]
 
 
 class Captured:
-    """What was caught, in order. Printed text is one bundle of `text/plain` until something is displayed."""
+    """What was caught, in order. Printed text is one bundle of `text/plain` until something is displayed.
+
+    `figures` are those of matplotlib that were displayed since they were left open.
+    """
 
     def __init__(self) -> None:
         self._entries: list[Bundle | list[str]] = []
         self._displays: dict[str, int] = {}
+        self.figures: list[Any] = []
 
     @property
     def bundles(self) -> list[Bundle]:
@@ -55,18 +61,18 @@ class _Stream(io.TextIOBase):
 
     def __init__(self, captured: Captured, original: TextIO) -> None:
         self._captured = captured
-        self._original = original
+        self.original = original
         self._thread = threading.get_ident()
 
     def write(self, text: str) -> int:
         if threading.get_ident() != self._thread:
-            return self._original.write(text)
+            return self.original.write(text)
         self._captured.write(text)
         return len(text)
 
     def flush(self) -> None:
         if threading.get_ident() != self._thread:
-            self._original.flush()
+            self.original.flush()
 
     def writable(self) -> bool:
         return True
@@ -101,14 +107,33 @@ def capture(shell: Any, captured: Captured) -> Iterator[None]:
     sys.stdout, sys.stderr = _Stream(captured, streams[0]), _Stream(captured, streams[1])
     shell.display_pub = _Publisher(captured, publisher)
     figures_before = set(_inline_figures())
+    ask = builtins.input
+    builtins.input = functools.partial(_ask_openly, ask)
     try:
         yield
     finally:
         try:
-            _display_figures(shell, figures_before)
+            captured.figures += _display_figures(shell, figures_before)
         finally:
             sys.stdout, sys.stderr = streams
             shell.display_pub = publisher
+            builtins.input = ask
+
+
+def _ask_openly(ask: Callable[..., str], prompt: object = "") -> str:
+    """`input`, with its question where the user can see it."""
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_beyond, streams)
+    try:
+        return ask(prompt)
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+def _beyond(stream: Any) -> Any:
+    while isinstance(stream, _Stream):
+        stream = stream.original
+    return stream
 
 
 def _inline_figures() -> dict[int, Any]:
@@ -119,11 +144,14 @@ def _inline_figures() -> dict[int, Any]:
     return {manager.num: manager for manager in helpers.Gcf.get_all_fig_managers()}
 
 
-def _display_figures(shell: Any, before: set[int]) -> None:
+def _display_figures(shell: Any, before: set[int]) -> list[Any]:
     """Show the figures that were opened since, and close them, as IPython does at the end of a cell."""
+    shown = []
     for number, manager in _inline_figures().items():
         if number not in before:
             data, metadata = shell.display_formatter.format(manager.canvas.figure)
             if data:
                 shell.display_pub.publish(data, metadata)
             sys.modules["matplotlib._pylab_helpers"].Gcf.destroy(manager)
+            shown.append(manager.canvas.figure)
+    return shown

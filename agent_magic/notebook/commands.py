@@ -14,7 +14,9 @@ from .kernel import NotebookKernel
 from .login import login
 from .overview import history, state, tools
 from .profile import autoload, config, model
+from .rules import approve
 from .spending import context, cost
+from .user_shell import shell_command
 
 
 def command_of(line: str) -> tuple[Command, Words] | None:
@@ -25,6 +27,8 @@ def command_of(line: str) -> tuple[Command, Words] | None:
     words = line.split()
     if not words:
         return COMMANDS[""], ()
+    if words[0].startswith("!"):
+        return SHELL, (line.strip(),)
     command = COMMANDS.get(words[0])
     if command is not None:
         try:
@@ -54,7 +58,7 @@ def one_edit_apart(one: str, other: str) -> bool:
 def help_text() -> str:
     """What `%agent help`, `%agent?` and `%%agent?` show."""
     flags = [(flag.usage, flag.help) for flag in FLAGS]
-    lines = [(f"%agent {each.name} {each.usage}".strip(), each.help) for each in COMMANDS.values()]
+    lines = [(f"%agent {each.name} {each.usage}".strip(), each.help) for each in (*COMMANDS.values(), SHELL)]
     lines.append(("%agent TEXT", "send a message; %agent -- TEXT if it begins like a subcommand"))
     return "\n".join(
         [
@@ -83,6 +87,7 @@ def helped(kernel: NotebookKernel, words: Words) -> Answer:
     return None if words else help_text()
 
 
+SHELL = Command("!COMMAND", "", "run a command and show it to the model; !!COMMAND without showing it", shell_command)
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
@@ -97,6 +102,7 @@ COMMANDS: dict[str, Command] = {
         Command("undo", "", "take back the last message and its answer", undo),
         Command("retry", "[FLAGS]", "take back the last answer and ask again", retry),
         Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", fix),
+        Command("approve", "[TOOL|forget]", "the rules about tools; allow one for good, or forget that", approve),
         Command("new", "", "forget the conversation", new),
         Command("config", "[NAME]", "all settings, their values and what they do", config),
         Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", autoload),

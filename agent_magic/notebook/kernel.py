@@ -12,6 +12,7 @@ from ..errors import AgentMagicError
 from ..messages import UserMessage
 from ..models import Model
 from .flags import CellOptions, near
+from .folders import Folders, notebook_folder
 from .last_error import LastError
 from .ledger import Ledger
 from .notebook_tools import NotebookTools
@@ -51,6 +52,8 @@ class NotebookKernel:
         self.shell = shell
         self.settings = settings
         self.tools = NotebookTools(shell.user_ns)
+        # As it is now: the notebook may go to another folder, and the tools stay.
+        self.home = notebook_folder(shell.user_ns)
         self.view: View | None = None
         self.runs = Runs()
         self.ledger = Ledger()
@@ -67,6 +70,7 @@ class NotebookKernel:
     def _new_agent(self) -> Agent:
         from ..agent.policy import Policy
         from .approval import InputApprover
+        from .kernel_tools import kernel_tools
         from .notebook_agent import NotebookAgent
         from .tool_runner import ToolRunner
 
@@ -81,6 +85,7 @@ class NotebookKernel:
             if name != "model":
                 take_up(agent, getattr(self.settings, name))
         agent.subscribe(self.ledger.handle)
+        self.tools.provide(kernel_tools(self), on=False)
         return agent
 
     @property
@@ -117,6 +122,11 @@ class NotebookKernel:
         taken: UserMessage = messages[places[-1]]
         self.agent.messages = messages[: places[-1]]
         return taken
+
+    def folders(self) -> Folders:
+        """Where tools and mentions may reach files: in the notebook's folder, and where settings and policy allow."""
+        policy = self._agent.policy if self._agent is not None else None
+        return Folders(self.home, (*self.settings.folders, *(policy.folders if policy is not None else ())))
 
     # Models -----------------------------------------------------------------------------------------------------------
 
@@ -174,9 +184,8 @@ class NotebookKernel:
 
     def _policy(self, options: CellOptions) -> Policy | None:
         from ..agent.policy import Policy
-        from .cell_policy import CellPolicy
 
-        return CellPolicy(self.agent.policy or Policy(), options.approve) if options.approve else None
+        return (self.agent.policy or Policy()).in_mode(options.approve) if options.approve else None
 
     def chosen_tools(self, options: CellOptions) -> frozenset[str] | None:
         """The names that `options` wants; None where it leaves the choice as it is."""
@@ -225,6 +234,12 @@ def _temperature_setting(agent: Agent, temperature: float | None) -> None:
     agent.config = agent.config.replace(temperature=temperature)
 
 
+def _policy_setting(agent: Agent, path: str) -> None:
+    from ..agent.policy import Policy
+
+    agent.policy = Policy.from_file(path) if path else Policy.for_kernel()
+
+
 # How the agent takes up each trait of `AgentMagic`.
 SETTINGS: dict[str, Callable[[Any, Any], None]] = {
     "model": _model_setting,
@@ -233,6 +248,7 @@ SETTINGS: dict[str, Callable[[Any, Any], None]] = {
     "thinking": _thinking_setting,
     "max_tokens": _tokens_setting,
     "temperature": _temperature_setting,
+    "policy_file": _policy_setting,
 }
 
 

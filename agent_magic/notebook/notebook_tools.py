@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..tools.tool import AgentTool
@@ -14,18 +14,29 @@ class NotebookTools:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self._defined: dict[str, AgentTool] = {}
+        self._builtin: dict[str, AgentTool] = {}
         self.off: set[str] = set()
         self.only: frozenset[str] | None = None
+
+    def provide(self, tools: Iterable[AgentTool], on: bool) -> None:
+        """Offer tools of ours; those of the notebook and of the agent go before them."""
+        for tool in tools:
+            self._builtin[tool.name] = tool
+            if not on and tool.name not in self._defined:
+                self.off.add(tool.name)
 
     def define(self, tool: AgentTool) -> None:
         """Take in a tool that was just made, if its function was defined in the notebook. A later one replaces it."""
         function = getattr(tool, "function", tool.execute)
         if getattr(function, "__module__", None) == self._namespace.get("__name__"):
+            # What is off is the tool of ours that this one hides.
+            if tool.name in self._builtin and tool.name not in self._defined:
+                self.off.discard(tool.name)
             self._defined[tool.name] = tool
 
     def known(self, others: Mapping[str, AgentTool]) -> dict[str, AgentTool]:
-        """All tools by name: `others`, which were given to the agent, then those of the notebook."""
-        found = {**others, **self._defined}
+        """All tools by name: ours, then `others`, which were given to the agent, then those of the notebook."""
+        found = {**self._builtin, **others, **self._defined}
         # A copy, since other threads may bind names meanwhile.
         for name, value in list(self._namespace.items()):
             if isinstance(value, AgentTool) and not name.startswith("_"):

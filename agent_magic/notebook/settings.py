@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from traitlets import Float, Int, TraitError, Unicode, validate
+from traitlets import Float, Int, List, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
 from .flags import thinking_level
 
 MODEL_VARIABLE = "AGENT_MAGIC_MODEL"
+POLICY_VARIABLE = "AGENT_MAGIC_POLICY"
 CONFIG_FILE = "ipython_config.json"
 
 
@@ -33,11 +34,18 @@ class AgentMagic(Configurable):
         except ValueError as error:
             raise TraitError(f"AgentMagic.thinking takes {error}, not {proposal['value']!r}.") from None
 
+    policy_file = Unicode("", help="A JSON file with rules about tools; empty: the default rules.").tag(config=True)
+    folders = List(Unicode(), help="Folders beyond the notebook's own that read_file and write_file may reach.").tag(
+        config=True
+    )
+
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         # The environment is nearer to this process than a config file.
         if chosen := os.environ.get(MODEL_VARIABLE):
             self.model = chosen
+        if chosen := os.environ.get(POLICY_VARIABLE):
+            self.policy_file = chosen
 
 
 def save_model(shell: Any, model: str) -> str:

@@ -106,7 +106,7 @@ def test_the_state_names_model_tools_history_and_use(loaded: Any, capsys: pytest
     loaded.run_line_magic("agent", "")
     shown = capsys.readouterr().out
     assert "2 messages" in shown
-    assert "(off: count)" in shown
+    assert "(off: run_python, shell, read_file, write_file, count)" in shown
     assert "tokens, $0" in shown
 
 

@@ -1,0 +1,53 @@
+"""Where the file tools may reach: the notebook's folder, and those that the user allows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import ToolExecutionError
+
+
+def notebook_folder(namespace: Mapping[str, Any]) -> Path:
+    """The folder of the notebook that this kernel belongs to; where nobody tells, the kernel's working folder."""
+    for named in (os.environ.get("JPY_SESSION_NAME"), namespace.get("__vsc_ipynb_file__")):
+        # A console has a session whose name is no path.
+        if isinstance(named, str) and os.path.isabs(named) and os.path.isdir(os.path.dirname(named)):
+            return Path(named).parent.resolve()
+    return Path.cwd().resolve()
+
+
+class Folders:
+    """The notebook's folder as it was at the start, whatever folder the notebook changes to, and `allowed` ones."""
+
+    def __init__(self, home: Path, allowed: Iterable[str] = ()) -> None:
+        self.home = home.resolve()
+        self.allowed = [self.home.joinpath(Path(each).expanduser()).resolve() for each in allowed]
+
+    def reached(self, path: str) -> Path:
+        """What `path` leads to, seen from the notebook's folder, with every symbolic link followed.
+
+        Raises `ToolExecutionError` where that lies outside.
+        """
+        if "\0" in path or not path.strip():
+            raise ToolExecutionError("The path must not be empty or hold a null character.")
+        try:
+            found = self.home.joinpath(path).resolve()
+        except (OSError, RuntimeError) as error:
+            raise ToolExecutionError(f"{path} leads nowhere: {error}") from error
+        if any(found == folder or folder in found.parents for folder in (self.home, *self.allowed)):
+            return found
+        raise ToolExecutionError(
+            f"{path} lies outside the notebook's folder, and its folder is not among those that the user allows "
+            "(AgentMagic.folders, or folders in the policy file)."
+        )
+
+    def is_home(self, found: Path) -> bool:
+        """Whether the path lies in the notebook's own folder."""
+        return found == self.home or self.home in found.parents
+
+    def named(self, found: Path) -> str:
+        """The path as people read it: short where it lies in the notebook's folder."""
+        return found.relative_to(self.home).as_posix() if self.is_home(found) else str(found)
