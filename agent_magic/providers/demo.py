@@ -40,6 +40,8 @@ _FENCED = re.compile(
     re.DOTALL | re.VERBOSE | re.MULTILINE,
 )
 
+_NAMED_FENCE = re.compile(r"\s*`{3,}(@[^\n`]+)\n")
+
 
 def unsupported(model: Model, config: RequestConfig) -> dict[str, str]:
     """What `demo` cannot do, by field of the config."""
@@ -73,8 +75,8 @@ def answer(context: Context, config: RequestConfig) -> list[Content]:
     """The blocks of demo's answer: a report of what tools returned, a question or advice, or calls."""
     messages = context.messages
     results = _results_to_report(messages)
-    new = takewhile(lambda message: isinstance(message, UserMessage), reversed(messages))
-    asked = [question_of(message) for message in reversed(list(new)) if isinstance(message, UserMessage)]
+    new = list(takewhile(lambda message: isinstance(message, UserMessage), reversed(messages)))[::-1]
+    asked = [question_of(message) for message in new if isinstance(message, UserMessage)]
     question = "\n".join(filter(None, asked))
     paragraphs = [say.what_came_back(result, _call_of(result, messages)) for result in results]
     if results and not any(isinstance(each, AssistantMessage) and _introduces_itself(each) for each in messages):
@@ -93,7 +95,8 @@ def answer(context: Context, config: RequestConfig) -> list[Content]:
         elif choices:
             paragraphs.append(say.what_is_missing(choices))
         else:
-            paragraphs.append(say.what_can_be_done(tools))
+            attached = [name for message in new if isinstance(message, UserMessage) for name in _attached(message)]
+            paragraphs.append(say.what_can_be_done(tools, attached))
     return [TextContent("\n\n".join(paragraphs)), *calls]
 
 
@@ -105,6 +108,12 @@ def question_of(message: UserMessage) -> str:
     """What the user typed, without fenced material such as the summaries of mentioned variables."""
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
     return " ".join(_FENCED.sub(" ", "\n".join(texts)[:_READ]).split())
+
+
+def _attached(message: UserMessage) -> list[str]:
+    """The names of what came with a message, such as `@df`: each stands where its fence is opened."""
+    texts = [block.text for block in message.content[1:] if isinstance(block, TextContent)]
+    return [found.group(1) for text in texts if (found := _NAMED_FENCE.match(text))]
 
 
 def _offered(context: Context, config: RequestConfig) -> list[OfferedTool]:

@@ -50,9 +50,14 @@ def what_is_missing(choices: Sequence[Choice]) -> str:
     return "\n".join(lines)
 
 
-def what_can_be_done(tools: Sequence[OfferedTool]) -> str:
-    """What to say when no tool fits: which tools there are, and how to choose a real model."""
-    return f"{WHAT_IT_IS} {_tools_on_offer(tools)}\n\n{_real_models()}"
+def what_can_be_done(tools: Sequence[OfferedTool], attached: Sequence[str] = ()) -> str:
+    """What to say when no tool fits: what came along, which tools there are, and how to choose a real model."""
+    return f"{WHAT_IT_IS} {_what_came_along(attached)}{_tools_on_offer(tools)}\n\n{_real_models()}"
+
+
+def _what_came_along(attached: Sequence[str]) -> str:
+    names = [_code(name) for name in attached]
+    return f"With your message came {_listed(names)}, for a real model to read. " if names else ""
 
 
 def what_came_back(result: ToolResultMessage, call: ToolCall | None) -> str:

@@ -235,3 +235,11 @@ def test_long_and_odd_messages_are_read_quickly(text: str) -> None:
     message = ask(text)
     assert time.perf_counter() - start < 1
     assert "Sales for EU" not in text or message.tool_calls[0].arguments == {"region": "EU"}
+
+
+def test_what_came_with_a_message_is_named_and_not_taken_for_the_question() -> None:
+    block = "\n\n```@df\nSales for EU in 2024\n```\n"
+    came = [am.UserMessage(["What is in @df?", block, "\n\n````@file:a b.csv\n```\n````\n"])]
+    said = am.Agent("demo").run(came).text
+    assert "With your message came `@df` and `@file:a b.csv`, for a real model to read." in said
+    assert "With your message" not in am.Agent("demo").run([am.UserMessage(["hi", "```\nx\n```"])]).text
