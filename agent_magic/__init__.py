@@ -51,6 +51,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "InvalidDataError",
         "ProviderError",
         "RateLimitError",
+        "ReplayError",
         "ServerConnectionError",
         "ServerError",
         "SessionError",

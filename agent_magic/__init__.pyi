@@ -63,6 +63,7 @@ from .errors import (
     InvalidDataError as InvalidDataError,
     ProviderError as ProviderError,
     RateLimitError as RateLimitError,
+    ReplayError as ReplayError,
     ServerConnectionError as ServerConnectionError,
     ServerError as ServerError,
     SessionError as SessionError,

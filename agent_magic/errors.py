@@ -82,6 +82,10 @@ class SessionLockedError(SessionError):
     """Another process has the session open, so this one must not write to it."""
 
 
+class ReplayError(AgentMagicError):
+    """A request was not recorded, or a recording cannot be read or written."""
+
+
 class AbortedError(AgentMagicError):
     """The request was aborted. `partial` is what had been received, or None."""
 

@@ -84,24 +84,30 @@ async def post(
     silence = SilenceWatch(request.timeout)
     try:
         with silence:
-            async with (_transport or _send)(request) as response:
+            async with (_transport or send)(request) as response:
                 answered = True
                 silence.heard()
                 _show("response", request, response.status, response.headers)
                 if not 200 <= response.status < 300:
                     raise await _refusal(request, response)
-                async for data in response.body:
-                    silence.heard()
-                    if ended:
-                        continue
-                    if _listeners:
-                        _show("data", request, data=data)
-                    payloads = decoder.feed(data)
-                    if payloads:
-                        yield payloads
-                    ended = decoder.is_done() or is_complete()
-                    if ended:
-                        silence.shorten(_DRAIN)
+                try:
+                    async for data in response.body:
+                        silence.heard()
+                        if ended:
+                            continue
+                        if _listeners:
+                            _show("data", request, data=data)
+                        payloads = decoder.feed(data)
+                        if payloads:
+                            yield payloads
+                        ended = decoder.is_done() or is_complete()
+                        if ended:
+                            silence.shorten(_DRAIN)
+                except asyncio.CancelledError:
+                    # A transport is left without an exception once the whole answer is here.
+                    if not (ended and silence.expired):
+                        raise
+                    silence.forgive()
     except ProviderError as error:
         failure = error
     except asyncio.CancelledError:
@@ -150,7 +156,7 @@ async def get_json(model: Model, url: str, headers: Mapping[str, str | Secret], 
 
 
 async def _whole_body(request: HTTPRequest) -> bytes:
-    async with (_transport or _send)(request) as response:
+    async with (_transport or send)(request) as response:
         _show("response", request, response.status, response.headers)
         if not 200 <= response.status < 300:
             raise await _refusal(request, response)
@@ -203,7 +209,8 @@ def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
 
 
 @asynccontextmanager
-async def _send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+async def send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+    """The network as a transport."""
     headers = {name: _revealed(value) for name, value in request.headers.items()}
     if not all(value.isascii() and value.isprintable() for value in headers.values()):
         place = where(request.model, request.url)

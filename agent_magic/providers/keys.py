@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -15,6 +16,8 @@ from .vendors import VENDORS, Vendor, vendor_named
 
 # Keys given in this process, by the vendor's name or by host; they are never written anywhere.
 _logins: dict[str, Secret] = {}
+# How many wish that requests go without the keys that are missing.
+_keyless = 0
 
 
 def login(provider_or_host: str, key: str | Secret | None) -> None:
@@ -29,6 +32,18 @@ def login(provider_or_host: str, key: str | Secret | None) -> None:
         _logins.pop(place, None)
     else:
         _logins[place] = secret
+
+
+def do_without_keys() -> Callable[[], None]:
+    """Look for no vendor's key and miss none, while nothing is sent to vendors. Returns a function that ends this."""
+    global _keyless
+    _keyless += 1
+
+    def end() -> None:
+        global _keyless
+        _keyless -= 1
+
+    return end
 
 
 def keep_in_keyring(provider: str, key: str) -> None:
@@ -84,6 +99,8 @@ def key_for(model: Model, url: str) -> Secret | None:
     kept = model.secret or _logins.get(host_of(url)) or (_logins.get(vendor.name) if vendor else None)
     if kept is not None or vendor is None:
         return kept
+    if _keyless:
+        return None
     variable = vendor.key_variable()
     if variable is not None:
         return Secret(os.environ[variable].strip())

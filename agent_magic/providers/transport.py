@@ -56,7 +56,8 @@ class HTTPResponse:
     body: AsyncIterable[bytes]
 
 
-# Gives the response within an `async with`, whose end closes the connection unless the body was read to its end.
+# Gives the response within an `async with`, whose end closes the connection unless the body was read to its end. It is
+# left without an exception when the whole answer was read, even if the connection was not closed by then.
 # Raises `ProviderError` and nothing else when the way to the server fails.
 Transport = Callable[[HTTPRequest], "AbstractAsyncContextManager[HTTPResponse]"]
 
