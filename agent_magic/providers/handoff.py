@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..config import StopReason
 from ..errors import InvalidDataError
@@ -24,10 +24,24 @@ from ..models import Model
 from .placeholders import DATA_LEFT_OUT, IMAGE_LEFT_OUT
 
 NO_RESULT = "No result provided"
-# Where a message keeps its cleaned form, or None when it is clean itself: a reference to itself would be a cycle.
-_SAME, _OTHER = "_prepared_for_its_model", "_prepared_for_others"
-_MEDIA = "_has_media"
-_UNKNOWN = object()
+# Where a message keeps its form for the model that made it, and for all others.
+_SAME, _OTHER = "_form_for_its_model", "_form_for_others"
+
+
+class _Form(NamedTuple):
+    """A message as it may be sent, and what of it matters to its neighbours in a history.
+
+    `message` is None where the message may be sent as it is: a reference to itself would be a cycle.
+    """
+
+    message: Message | None = None
+    calls: Mapping[str, str] | None = None
+    has_media: bool = False
+
+
+# By far the commonest, so all such messages share one.
+_PLAIN = _Form()
+_TEXT = frozenset({TextContent})
 
 
 def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
@@ -43,7 +57,13 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
     waiting: dict[str, str] = {}
     unanswered: list[int] = []
     for position, original in enumerate(messages):
-        message = _prepared(original, key, position)
+        same = isinstance(original, AssistantMessage) and original.model_key == key
+        slot = _SAME if same else _OTHER
+        form: _Form | None = getattr(original, slot, None)
+        if form is None:
+            form = _form_of(original, same, position)
+            original.__dict__[slot] = form
+        message = form.message or original
         if isinstance(message, ToolResultMessage):
             if waiting.pop(message.tool_call_id, None) is not None:
                 prepared.append(message)
@@ -51,27 +71,19 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
         if waiting:
             prepared += _made_up(waiting)
             waiting = {}
-        if unanswered and isinstance(original, AssistantMessage):
-            if original.model_key != key:
+        if isinstance(original, AssistantMessage):
+            if unanswered and not same:
                 for place in unanswered:
                     prepared[place] = _readable(prepared[place], model)
             unanswered = []
-        if isinstance(message, UserMessage):
-            if _has_media(message):
-                unanswered.append(len(prepared))
-        elif not message.content:
-            continue
+            if not message.content:
+                continue
+        elif form.has_media:
+            unanswered.append(len(prepared))
         prepared.append(message)
-        if isinstance(message, AssistantMessage):
-            waiting = {block.id: block.name for block in message.content if isinstance(block, ToolCall)}
+        if form.calls:
+            waiting = dict(form.calls)
     return prepared + _made_up(waiting)
-
-
-def _has_media(message: UserMessage) -> bool:
-    found: bool | None = message.__dict__.get(_MEDIA)
-    if found is None:
-        found = message.__dict__[_MEDIA] = any(isinstance(each, (ImageContent, InlineData)) for each in message.content)
-    return found
 
 
 def _readable(message: Message, model: Model) -> Message:
@@ -122,20 +134,19 @@ def _made_up(waiting: dict[str, str]) -> list[Message]:
     return [ToolResultMessage(call_id, name, NO_RESULT, is_error=True) for call_id, name in waiting.items()]
 
 
-def _prepared(message: Message, key: tuple[str, str, str], position: int) -> Message:
+def _form_of(message: Message, same: bool, position: int) -> _Form:
     if not isinstance(message, (UserMessage, AssistantMessage, ToolResultMessage)):
         raise InvalidDataError(
             f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
             f"messages[{position}]",
         )
-    same = isinstance(message, AssistantMessage) and message.model_key == key
-    slot = _SAME if same else _OTHER
-    found: Any = message.__dict__.get(slot, _UNKNOWN)
-    if found is _UNKNOWN:
-        blocks = _blocks_of(message, same)
-        found = None if blocks == message.content else _with_content(message, blocks)
-        message.__dict__[slot] = found
-    return found or message
+    blocks = _blocks_of(message, same)
+    changed = None if blocks == message.content else _with_content(message, blocks)
+    if changed is None and _TEXT.issuperset(map(type, blocks)):
+        return _PLAIN
+    calls = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
+    has_media = any(isinstance(block, (ImageContent, InlineData)) for block in blocks)
+    return _Form(changed, calls, has_media)
 
 
 def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:
@@ -143,10 +154,8 @@ def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:
     if isinstance(message, AssistantMessage) and message.stop_reason in (StopReason.ERROR, StopReason.ABORTED):
         blocks = tuple(block for block in blocks if isinstance(block, TextContent))
         same = False
-    if len(blocks) == 1:
-        cleaned = _cleaned(blocks[0], same)
-        return () if cleaned is None else (cleaned,)
-    return tuple([cleaned for block in blocks if (cleaned := _cleaned(block, same)) is not None])
+    cleaned = [_cleaned(block, same) for block in blocks]
+    return tuple([block for block in cleaned if block is not None])
 
 
 def _cleaned(block: Content, same: bool) -> Content | None:

@@ -172,7 +172,7 @@ def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list
         messages = _alternating(messages)
     wires: list[bytes] = []
     for message in messages:
-        wire = message.__dict__.get(slot)
+        wire: bytes | None = getattr(message, slot, None)
         if wire is None:
             wire = message.__dict__[slot] = to_json_bytes(wire_message(message, model, quirks))
         wires.append(wire)
@@ -233,8 +233,8 @@ def wire_message(message: Message, model: Model, quirks: Quirks) -> Wire:
     if isinstance(message, ToolResultMessage):
         content = _result_content(message, model, quirks)
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
-    if all(isinstance(block, TextContent) for block in message.content):
-        texts = [block.text for block in message.content if isinstance(block, TextContent)]
+    texts = [block.text for block in message.content if isinstance(block, TextContent)]
+    if len(texts) == len(message.content):
         return {"role": "user", "content": _text_content(texts or [""], quirks)}
     return {"role": "user", "content": [_user_block(block) for block in message.content]}
 

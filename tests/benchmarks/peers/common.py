@@ -283,7 +283,12 @@ def s_long(driver: Driver, base_url: str) -> dict:
     built = timed(lambda: driver.history(pairs))
     turn = timed(lambda: driver.go_on("text-10", built["result"]))
     must(streamed_text(10) in str(turn["result"]), f"the answer is {turn['result']!r}")
-    return {"build_ms": built["ms"], "turn_ms": turn["ms"], "grown_mb": memory("VmHWM") - before}
+    return {
+        "build_ms": built["ms"],
+        "turn_ms": turn["ms"],
+        "turn_cpu_ms": turn["cpu_ms"],
+        "grown_mb": memory("VmHWM") - before,
+    }
 
 
 def s_tools(driver: Driver, base_url: str) -> dict:
