@@ -76,7 +76,10 @@ ANSWER = (
     "# Sales\n\nThe **best** month is `May`.\nA second line.\n\n- one\n- two\n\n"
     "| a | b |\n|---|--:|\n| x | 10 |\n\n```python\nx = 1\n\ny = 2\n```\n\nPlain end."
 )
-SHOWN = "Sales\n\nThe best month is May.\nA second line.\n\n• one\n• two\n\na   b\n─  ──\nx  10\n\n    x = 1\n    \n    y = 2\n\nPlain end."
+SHOWN = (
+    "Sales\n\nThe best month is May.\nA second line.\n\n• one\n• two\n\na   b\n─  ──\nx  10\n\n"
+    "    x = 1\n    \n    y = 2\n\nPlain end."
+)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 1000])
@@ -128,7 +131,8 @@ def test_a_model_cannot_send_control_sequences(loaded: Any, tty: Tty) -> None:
 
 def test_a_failed_call_is_one_red_line_and_show_gives_the_rest(loaded: Any, tty: Tty) -> None:
     loaded.run_cell(
-        "from agent_magic import tool\n@tool\ndef broken(text: str):\n    '''B.'''\n    raise ValueError('no\\nmore of it')"
+        "from agent_magic import tool\n@tool\ndef broken(text: str):\n    '''B.'''\n"
+        "    raise ValueError('no\\nmore of it')"
     )
     call = am.AssistantMessage([am.ToolCall("1", "broken", {"text": "first\nsecond"})])
     sent = answered(loaded, tty, call, "Sorry.")
