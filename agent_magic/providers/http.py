@@ -18,6 +18,7 @@ from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
 from ..secret import Secret
+from . import network
 from .json_text import NotJSONError, parse_json
 from .provider_errors import connection_error, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
@@ -242,20 +243,26 @@ def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
         place = where(request.model, request.url)
         return BadRequestError(f"{place}: base_url must be a URL that begins with https:// or http://.")
+    address = _parsed(request.url)
+    proxy = network.proxy_for(address.scheme, address.host)
     tls = _tls_error(error)
-    if tls is not None:
-        reason = getattr(tls, "verify_message", "") or getattr(tls, "reason", "") or "the handshake failed"
-        what = f"No encrypted connection could be made: {reason}. Behind a proxy, set SSL_CERT_FILE to its certificate."
-        return connection_error(request.model, request.url, what, retryable=False)
+    settled = network.missing_certificates() if tls is not None or isinstance(error, OSError) else ""
+    if tls is not None and not settled:
+        settled = network.tls_trouble(tls)
+    elif proxy is not None and isinstance(error, (ImportError, ValueError)):
+        wanted = "; a SOCKS proxy needs the package socksio" if isinstance(error, ImportError) else ""
+        settled = f"The proxy {proxy.shown} ({proxy.source}) cannot be used{wanted}."
+    if settled:
+        return connection_error(request.model, request.url, settled, retryable=False)
     if isinstance(error, httpx.TimeoutException):
         what = f"No connection within {_CONNECT_TIMEOUT:g} seconds."
     elif isinstance(error, httpx.ProxyError):
-        what = "The proxy refused the connection."
+        what = f"The proxy refused the connection: {error}." if str(error) else "The proxy refused the connection."
     elif isinstance(error, httpx.ConnectError):
         what = "No connection could be made."
     else:
         what = "The connection was closed before any answer came."
-    return connection_error(request.model, request.url, what)
+    return connection_error(request.model, request.url, network.no_way(proxy, address.host, what))
 
 
 def _reading_failed(request: HTTPRequest, error: Exception) -> ProviderError:
@@ -313,12 +320,13 @@ class _KeptTransport:
             await self.transport.aclose()
 
 
-_kept: dict[tuple[asyncio.AbstractEventLoop, str, str], _KeptTransport] = {}
+_kept: dict[tuple[Any, ...], _KeptTransport] = {}
 
 
 async def _transport_for(url: str) -> httpx.AsyncHTTPTransport:
     address = _parsed(url)
-    place = (asyncio.get_running_loop(), address.scheme, address.netloc.decode())
+    direct = network.is_direct(address.scheme, address.host)
+    place = (asyncio.get_running_loop(), address.scheme, address.netloc, () if direct else network.settings())
     kept = _kept.get(place)
     if kept is None or kept.closed:
         for gone in [each for each in _kept if each[0].is_closed()]:
@@ -332,29 +340,19 @@ def _new_transport(address: httpx.URL) -> httpx.AsyncHTTPTransport:
     """An unencrypted server of this machine needs no proxy, and a context that trusts nobody."""
     import httpx
 
-    direct = address.scheme == "http" and address.host in ("localhost", "127.0.0.1", "::1")
+    direct = network.is_direct(address.scheme, address.host)
+    proxy = network.proxy_for(address.scheme, address.host)
     return httpx.AsyncHTTPTransport(
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if direct else _ssl_context(),
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if direct else _ssl_context(network.settings()),
         trust_env=False,
-        proxy=None if direct else _proxy_of(address),
+        proxy=None if proxy is None else proxy.url,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=_KEPT_ALIVE),
     )
 
 
-def _proxy_of(address: httpx.URL) -> str | None:
-    """The proxy that the environment, or the system's settings, name for this address."""
-    from urllib.request import getproxies, proxy_bypass
-
-    if proxy_bypass(address.host):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(address.scheme) or proxies.get("all")
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
-
-
 @lru_cache(maxsize=1)
-def _ssl_context() -> ssl.SSLContext:
-    """One for the process, since making it takes 20 ms: httpx's authorities, the system's, and the user's own."""
+def _ssl_context(settings: tuple[str | None, ...]) -> ssl.SSLContext:
+    """One for all servers, since making it takes 20 ms: httpx's authorities, the system's, and the user's own."""
     import httpx
 
     context = httpx.create_ssl_context()
