@@ -202,8 +202,8 @@ class Execution:
             images += kind is not None
             if kind is not None and images <= _IMAGES:
                 content.append(ImageContent(bundle[kind].replace("\n", ""), kind))
-            elif text := str(bundle.get("text/plain", "")).rstrip("\n"):
-                content.append(TextContent(without_ansi(text)))
+            elif text := _as_on_a_screen(str(bundle.get("text/plain", ""))):
+                content.append(TextContent(text))
         return content
 
 
@@ -216,6 +216,12 @@ def _joined(content: list[Content]) -> list[Content]:
         else:
             joined.append(block)
     return joined
+
+
+def _as_on_a_screen(text: str) -> str:
+    """Printed text without colours; of a line that was written over, as bars of progress are, its last state."""
+    lines = without_ansi(text).replace("\r\n", "\n").rstrip("\n").split("\n")
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
 
 
 def _is_ours(filename: str) -> bool:
