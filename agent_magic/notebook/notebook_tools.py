@@ -39,7 +39,8 @@ class NotebookTools:
         found = {**self._builtin, **others, **self._defined}
         # A copy, since other threads may bind names meanwhile.
         for name, value in list(self._namespace.items()):
-            if isinstance(value, AgentTool) and not name.startswith("_"):
+            # By the type: an object of the user's may fail when it is asked for its class.
+            if issubclass(type(value), AgentTool) and not name.startswith("_"):
                 found[value.name] = value
         return found
 
