@@ -1,4 +1,4 @@
-"""Finds models by name: the snapshot of models and prices in `catalogue.json`, local servers, and `demo`."""
+"""Finds models by name: the user's own, the snapshot in `catalogue.json`, local servers and files, and `demo`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import InvalidDataError, UnknownModelError
 from ..models import Model, ModelCost
 from .local_files import PREFIX, local_model
+from .user_models import user_models
 from .vendors import VENDORS, Vendor, base_url_of, vendor_named
 
 _FREE = ModelCost()
@@ -45,6 +46,9 @@ def get_model(name: str, **overrides: Any) -> Model:
         return DEMO.replace(**overrides)
     if name.startswith((f"{PREFIX}:", f"{PREFIX}/")):
         return local_model(name[len(PREFIX) + 1 :], overrides)
+    own = user_models().get(name)
+    if own is not None:
+        return own.replace(**overrides)
     first, slash, rest = name.partition("/")
     vendor = vendor_named(first) if slash and rest else None
     if vendor is not None:
@@ -58,7 +62,7 @@ def get_model(name: str, **overrides: Any) -> Model:
 
 
 def list_models(provider: str | None = None) -> list[Model]:
-    """The models of the catalogue, all or those of one provider, sorted by provider and id.
+    """The models of the user's own file and of the catalogue, all or those of one provider, sorted by provider and id.
 
     Local servers and other open-ended providers have more than the catalogue lists, or are not listed at all.
     """
@@ -67,16 +71,20 @@ def list_models(provider: str | None = None) -> list[Model]:
     if provider is None:
         return [
             DEMO,
+            *user_models().values(),
             *(_model_of(VENDORS[name], each, {}) for name in sorted(_catalogue()) for each in _catalogue()[name]),
         ]
+    own = [model for model in user_models().values() if model.provider == provider]
     vendor = vendor_named(provider)
+    if vendor is None and own:
+        return own
     if vendor is None:
         near = difflib.get_close_matches(provider.lower(), VENDORS, _SUGGESTIONS)
         did_you_mean = f"Did you mean {_either(near)}? " if near else ""
         raise UnknownModelError(
             f"No provider is named {provider!r}. {did_you_mean}The providers are {', '.join(sorted(VENDORS))}."
         )
-    return [_model_of(vendor, each, {}) for each in _catalogue().get(vendor.name, {})]
+    return [*own, *(_model_of(vendor, each, {}) for each in _catalogue().get(vendor.name, {}))]
 
 
 @lru_cache(maxsize=1)
