@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -138,7 +137,9 @@ def _differences(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any
 
 def _around_difference(old: str, new: str) -> tuple[str, str]:
     """The parts of two texts from a little before the first character in which they differ."""
-    same = len(os.path.commonprefix([old, new]))
+    same = 0
+    while old[same : same + 1] == new[same : same + 1] != "":
+        same += 1
     start = max(0, same - _SHOWN_LENGTH // 3)
     mark = "…" if start else ""
     return mark + old[start:], mark + new[start:]
