@@ -9,6 +9,7 @@ import functools
 import inspect
 import linecache
 import sys
+import sysconfig
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Generator, Iterator
@@ -39,6 +40,7 @@ NOTHING = "Done. Nothing was printed, and the last line has no value."
 _IMAGES = 6
 _FRAMES = 6
 _PROGRESS = 0.25
+_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 _numbers = count(1)
@@ -185,10 +187,11 @@ class Execution:
         return AgentToolResult(_joined(content), is_error=True)
 
     def _traceback(self, error: BaseException) -> str:
-        """The frames from the code on, the middle of many left out."""
+        """The frames from the code on, without those of libraries but the last, and the middle of many left out."""
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
         start = next((place for place, frame in enumerate(frames) if frame.filename == self._name), len(frames))
-        lines = traceback.format_list(frames[start:])
+        own = [frame for frame in frames[start:-1] if not frame.filename.startswith(_LIBRARIES)] + frames[start:][-1:]
+        lines = traceback.format_list(own)
         if len(lines) > _FRAMES:
             lines[_FRAMES // 2 : -_FRAMES // 2] = [f"  … {len(lines) - _FRAMES} frames left out\n"]
         return "".join(["Traceback (most recent call last):\n", *lines]) if lines else ""

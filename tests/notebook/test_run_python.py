@@ -153,6 +153,16 @@ def test_an_error_comes_with_a_traceback_of_the_code_alone(kernel: Kernel) -> No
     assert tools(cell)[0]["outputs"] == [{"text/plain": "so far\n"}]
 
 
+def test_of_a_library_only_the_last_frame_is_told(kernel: Kernel) -> None:
+    ((_, _, text),) = told(kernel, "import json\ndef f():\n    return json.loads('[')\nf()")
+    assert text.startswith("JSONDecodeError: ")
+    assert [line.split(", ")[-1] for line in text.splitlines() if line.startswith("  File")] == [
+        "in <module>",
+        "in f",
+        "in raw_decode",
+    ]
+
+
 def test_code_that_leaves_by_exit_is_an_error_and_the_kernel_lives(kernel: Kernel) -> None:
     assert told(kernel, "import sys\nsys.exit(3)", "'alive'") == [
         (True, ["TextContent"], results(kernel)[0][2]),
