@@ -23,11 +23,13 @@ from .keys import host_of, key_advice
 _LONGEST_WORDS = 600
 
 _OVERFLOW = re.compile(
-    r"context.?length.?exceeded|model_context_window_exceeded|context_window_exceeded|request_too_large|string_above_max_length"
+    r"context.?length.?exceeded|model_context_window_exceeded|context_window_exceeded|request_too_large"
     r"|maximum context length|context length of only|(exceed\w*|larger than|greater than|longer than|beyond).{0,60}"
     r"(context (length|window|size|limit)|available context|input length|prompt length|model token limit)"
     r"|context (window|length|size|limit).{0,30}(exceed|overflow)"
-    r"|(prompt|input|request|messages?).{0,30} (is |are )?too (long|large)"
+    r"|(content|text|prompt|input)'?: string too long"
+    r"|(prompt|input|request|messages?).{0,30} (is |are )?(?<!string )(?<!array )too (long|large)"
+    r"|prompt exceeds max length|inputs?\W.{0,40}must (be <=|have less than)"
     r"|input token count.{0,40}exceeds|maximum prompt length|reduce the length of|reduce your (message|prompt|input)"
     r"|too large for model|input is too long|too many (input |prompt )?tokens|token limit exceeded|max_prompt_tokens"
     r"|range of input length should be|configured context size|increasing the context size",
@@ -36,12 +38,15 @@ _OVERFLOW = re.compile(
 _THROTTLED = re.compile(
     r"rate.?limit|too many requests|throttl|please wait|slow down|(tokens|requests) per (min|day|hour)", re.IGNORECASE
 )
+_UNAVAILABLE = re.compile(r"\s*service unavailable", re.IGNORECASE)
+_PER_MINUTE = re.compile(r"(tokens|requests) per (sec|min)|\b[TR]PM\b", re.IGNORECASE)
 _OUT_OF_QUOTA = re.compile(
     r"quota|billing|credit|insufficient.{0,12}(balance|fund)|out of budget|usage limit|spend(ing)? limit|payment",
     re.IGNORECASE,
 )
 _NEVER_PASSES = re.compile(
-    r"insufficient_quota|insufficient.{0,12}(balance|fund)|billing_hard_limit|credit balance|payment required",
+    r"insufficient_quota|insufficient.{0,12}(balance|fund)|billing_hard_limit|credit balance|payment required"
+    r"|request too large for .{0,200}per (min|day)",
     re.IGNORECASE,
 )
 _AUTH = re.compile(
@@ -217,11 +222,11 @@ def kind_of(status: int | None, complaint: Complaint) -> str:
     throttled = _THROTTLED.search(said) is not None
     if status == 429 or status == 402:
         return "rate_limit"
-    if status == 413 or (_OVERFLOW.search(said) and not throttled):
+    if not throttled and (status == 413 or (_OVERFLOW.search(said) and not _UNAVAILABLE.match(complaint.words))):
         return "context_overflow"
     if status in (401, 403, 407):
         return "content_filter" if _FILTERED.search(said) else "auth"
-    if status is None or status == 400:
+    if status is None or status in (400, 413):
         if _AUTH.search(said):
             return "auth"
         if _FILTERED.search(complaint.codes if status is None else said):
@@ -237,7 +242,8 @@ def _is_retryable(kind: str, complaint: Complaint, retry_after: float | None) ->
     if kind == "rate_limit":
         if _NEVER_PASSES.search(complaint.everything):
             return False
-        return retry_after is not None or not _OUT_OF_QUOTA.search(complaint.everything)
+        said = complaint.everything
+        return retry_after is not None or _PER_MINUTE.search(said) is not None or not _OUT_OF_QUOTA.search(said)
     return kind in ("server", "connection", "stream_interrupted")
 
 
