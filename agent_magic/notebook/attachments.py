@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..messages import Content, TextContent
+from .folders import Folders
 from .kinds import MISSING
 from .last_error import LastError, error_pieces
 from .markdown import fenced
 from .masking import masked
-from .mentioned_files import file_in, file_pieces
-from .mentions import Mention, find_mentions
+from .mentioned_files import file_at, file_pieces
+from .mentions import Mention, find_mentions, mention_block
 from .namespace import Namespace
 from .summaries import Piece, is_drawn, summary
 from .wording import one_line
@@ -50,20 +51,20 @@ class Found:
 class Mentions:
     """Looks up what prompts mention: in the namespace, among the cells, in the folder of the notebook."""
 
-    def __init__(self, shell: Any, namespace: Namespace, last_error: LastError, folder: str) -> None:
+    def __init__(self, shell: Any, namespace: Namespace, last_error: LastError, folders: Callable[[], Folders]) -> None:
         self._shell = shell
         self._namespace = namespace
         self._last_error = last_error
-        self._folder = folder
+        self._folders = folders
 
-    async def attachments(self, prompt: str, seconds: float, files_outside: bool) -> list[Attachment]:
+    async def attachments(self, prompt: str, seconds: float) -> list[Attachment]:
         """What `prompt` mentions, each looked at for at most so many seconds. Unknown words add nothing.
 
         Raises `UsageError` for a file that cannot be read.
         """
         named: dict[str, Found] = {}
         for mention in find_mentions(prompt):
-            found = self._found(mention, files_outside)
+            found = self._found(mention)
             if found is not None:
                 named.setdefault(found.name, found)
         return [
@@ -71,9 +72,9 @@ class Mentions:
             for found in list(named.values())[:MAX_MENTIONS]
         ]
 
-    def _found(self, mention: Mention, files_outside: bool) -> Found | None:
+    def _found(self, mention: Mention) -> Found | None:
         if mention.kind == "file":
-            path = file_in(self._folder, mention.name, files_outside)
+            path = file_at(self._folders(), mention.name)
             return Found(mention.text, lambda: file_pieces(path))
         if mention.kind == "In":
             code = _entry(self._shell.history_manager.input_hist_raw, int(mention.name))
@@ -107,7 +108,7 @@ def _blocks(name: str, pieces: Sequence[Piece], note: str) -> tuple[Content, ...
     text = masked("\n".join([*map(str, texts), *([note] if note else [])]))
     # The name stands where a fence names its language, in characters that cannot end the line or the fence.
     title = one_line(name, 200).replace("`", "'")
-    block = TextContent(f"\n\n{fenced(text, _TEXT, title)}\n")
+    block = mention_block(fenced(text, _TEXT, title))
     return (block, *(piece for piece in pieces if not isinstance(piece, str) and not _is_text(piece)))
 
 

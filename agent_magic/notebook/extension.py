@@ -7,6 +7,7 @@ from typing import Any
 
 from . import kernel as kernels
 from .await_cell import await_transformer
+from .completion import AgentCompletion, add_completion
 from .kernel import NotebookKernel
 from .magics import AgentMagics, magic_function
 from .settings import AgentMagic
@@ -40,6 +41,7 @@ def load(shell: Any) -> None:
         stack.callback(shell.input_transformers_cleanup.remove, transformer)
         stack.callback(kernel.watch_definitions())
         stack.callback(kernel.last_error.watch(shell))
+        stack.callback(add_completion(shell, AgentCompletion(kernel.namespace, kernel.known_tools)))
         extension.undo = stack.pop_all()
 
 

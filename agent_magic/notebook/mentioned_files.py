@@ -1,4 +1,4 @@
-"""Files that a prompt mentions: found in the notebook's folder, and told by their beginning."""
+"""Files that a prompt mentions: found where the file tools may reach, and told by their beginning."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pathlib import Path
 
 from IPython.core.error import UsageError
 
+from ..errors import ToolExecutionError
 from ..tools.images import image_content, image_type
 from ..tools.result import cut
 from .flags import near
+from .folders import Folders
 from .limits import head
 from .summaries import Piece
 from .wording import count
@@ -25,19 +27,16 @@ _COLUMNS = 30
 _NEAR = 8
 
 
-def file_in(folder: str, path: str, outside: bool) -> Path:
-    """The file at `path`, seen from `folder`; links are followed before it is looked where it lies.
+def file_at(folders: Folders, path: str) -> Path:
+    """The file at `path`, seen from the notebook's folder.
 
-    Raises `UsageError` where there is none, or where it lies outside and `outside` is not allowed.
+    Raises `UsageError` where there is none, or where it lies outside of what the user allows.
     """
-    base = Path(os.path.realpath(folder))
-    found = Path(os.path.realpath(base / os.path.expanduser(path)))
     text = f"To send it as text, put it between backticks: `@file:{path}`."
-    if not outside and base != found and base not in found.parents:
-        raise UsageError(
-            f"@file:{path} lies outside the notebook's folder. To allow such files: "
-            f"%config AgentMagic.files_outside = True. {text}"
-        )
+    try:
+        found = folders.reached(os.path.expanduser(path))
+    except ToolExecutionError as error:
+        raise UsageError(f"@file: {error} {text}") from None
     if found.is_dir():
         raise UsageError(f"@file:{path} is a folder; name a file in it. {text}")
     if not found.is_file():

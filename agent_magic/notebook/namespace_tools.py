@@ -19,8 +19,8 @@ MAX_NAMES = 200
 _KEYS = 50
 
 
-def namespace_tools(namespace: Namespace) -> dict[str, AgentTool]:
-    """Both tools by name."""
+def namespace_tools(namespace: Namespace) -> tuple[AgentTool, ...]:
+    """Both tools."""
 
     def variables(arguments: dict[str, Any], context: ToolContext) -> str:
         return variables_text(namespace, str(arguments.get("pattern") or "*"))
@@ -28,24 +28,22 @@ def namespace_tools(namespace: Namespace) -> dict[str, AgentTool]:
     def inspect(arguments: dict[str, Any], context: ToolContext) -> str:
         return inspect_text(namespace, str(arguments["name"]))
 
-    tools = (
+    return (
         _tool(
             "variables",
-            "List the variables of the user's notebook: their names, types, shapes and signatures, without values.",
+            "List the variables of the notebook with their types, shapes and signatures, without values.",
             {"pattern": {"type": "string", "description": "Only names that fit this pattern, such as sales*."}},
             (),
             variables,
         ),
         _tool(
             "inspect",
-            "Look at one variable of the user's notebook: columns and types of a frame, keys of a dict, signature and "
-            "documentation of a function, methods of a class. Gives no values.",
+            "Look at one variable: its columns, keys, signature, documentation or methods, without values.",
             {"name": {"type": "string", "description": "A name, or a dotted one such as module.function."}},
             ("name",),
             inspect,
         ),
     )
-    return {tool.name: tool for tool in tools}
 
 
 def _tool(

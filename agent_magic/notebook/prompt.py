@@ -1,10 +1,13 @@
-"""The message of a cell: its text exactly as written, and what its flags attach."""
+"""The message of a cell: its text exactly as written, what its flags attach, and what its mentions add."""
 
 from __future__ import annotations
 
-from ..messages import UserMessage
+import asyncio
+
+from ..messages import Content, UserMessage
 from .flags import CellOptions
 from .images import image_named
+from .interrupt import stoppable
 from .kernel import NotebookKernel
 
 
@@ -21,4 +24,14 @@ async def message_of(kernel: NotebookKernel, options: CellOptions, body: str) ->
     """
     text = text_of(options.text, body)
     images = [image_named(name, kernel.shell.user_ns) for name in options.images]
-    return UserMessage([*([text] if text else []), *images]) if text or images else None
+    added = await _added(kernel, text)
+    return UserMessage([*([text] if text else []), *images, *added]) if text or images else None
+
+
+async def _added(kernel: NotebookKernel, text: str) -> list[Content]:
+    """What the mentions in `text` add. Stop ends the looking, and nothing is sent."""
+    task = asyncio.current_task()
+    assert task is not None
+    async with stoppable(task.cancel, task.cancel):
+        attached = await kernel.mentions.attachments(text, kernel.settings.mention_seconds)
+    return [block for each in attached for block in each.blocks]

@@ -27,6 +27,10 @@ class AgentMagic(Configurable):
     )
     temperature = Float(None, min=0.0, allow_none=True, help="None: as the model likes.").tag(config=True)
 
+    mention_seconds = Float(
+        1.0, min=0.05, help="Seconds to look at each @name; five times as many to draw a figure."
+    ).tag(config=True)
+
     @validate("thinking")
     def _checked_thinking(self, proposal: Any) -> str:
         try:
@@ -35,9 +39,9 @@ class AgentMagic(Configurable):
             raise TraitError(f"AgentMagic.thinking takes {error}, not {proposal['value']!r}.") from None
 
     policy_file = Unicode("", help="A JSON file with rules about tools; empty: the default rules.").tag(config=True)
-    folders = List(Unicode(), help="Folders beyond the notebook's own that read_file and write_file may reach.").tag(
-        config=True
-    )
+    folders = List(
+        Unicode(), help="Folders beyond the notebook's own that read_file, write_file and @file may reach."
+    ).tag(config=True)
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)

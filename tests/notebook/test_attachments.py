@@ -18,6 +18,7 @@ from PIL import Image
 
 from agent_magic.messages import ImageContent, TextContent
 from agent_magic.notebook.attachments import MAX_MENTIONS, Attachment, Mentions, pieces_in_time
+from agent_magic.notebook.folders import Folders
 from agent_magic.notebook.last_error import LastError
 from agent_magic.notebook.namespace import Namespace
 
@@ -31,10 +32,11 @@ class Notebook:
         shell = SimpleNamespace(user_ns={**self.values, "Out": {2: 42}}, history_manager=history)
         self.last_error = LastError()
         namespace = Namespace(self.values, {"hidden": 1, "get_ipython": len})
-        self.mentions = Mentions(shell, namespace, self.last_error, str(folder))
+        self.folders = Folders(folder)
+        self.mentions = Mentions(shell, namespace, self.last_error, lambda: self.folders)
 
-    def attach(self, prompt: str, seconds: float = 5.0, outside: bool = False) -> list[Attachment]:
-        return asyncio.run(self.mentions.attachments(prompt, seconds, outside))
+    def attach(self, prompt: str, seconds: float = 5.0) -> list[Attachment]:
+        return asyncio.run(self.mentions.attachments(prompt, seconds))
 
     def names(self, prompt: str) -> list[str]:
         return [each.name for each in self.attach(prompt)]
@@ -252,7 +254,8 @@ def test_a_file_outside_the_folder_is_refused_however_it_is_reached(tmp_path: Pa
     for path in ("../secret.txt", str(tmp_path / "secret.txt"), "link.txt", "../notebook2/x.txt", "~/x"):
         with pytest.raises(UsageError, match="outside the notebook's folder"):
             notebook.attach(f"@file:{path}")
-    assert "secret" in notebook.text("@file:../secret.txt", outside=True)
+    notebook.folders = Folders(inside, [".."])
+    assert "secret" in notebook.text("@file:../secret.txt")
 
 
 def test_a_missing_file_is_an_error_before_anything_is_sent(tmp_path: Path) -> None:

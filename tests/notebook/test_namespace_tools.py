@@ -91,7 +91,7 @@ def test_ten_thousand_names_are_cheap_and_the_rest_is_counted() -> None:
 
 
 def test_both_are_builtin_read_only_and_allowed_without_a_question() -> None:
-    for tool in namespace_tools(space()).values():
+    for tool in namespace_tools(space()):
         assert (tool.origin, tool.effect) == ("builtin", "read")
         call = ToolCall("1", tool.name, {})
         request = ApprovalRequest("1", call, {}, hash_of_arguments({}), tool)
