@@ -50,7 +50,7 @@ def test_the_readme_has_the_table_of_flags_row_by_row() -> None:
 
 def test_the_readme_has_the_table_of_subcommands_row_by_row() -> None:
     lines = [f"%agent {command.name} {command.usage}".replace("  ", " ").strip() for command in COMMANDS.values()]
-    assert first_column("line") == [*lines, "%agent TEXT"]
+    assert first_column("line") == [*lines, "%agent !COMMAND", "%agent TEXT"]
 
 
 def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
