@@ -12,6 +12,7 @@ from .fix import fix
 from .flags import FLAGS
 from .kernel import NotebookKernel
 from .login import login
+from .model_list import models
 from .overview import history, state, tools
 from .profile import autoload, config, model
 from .rules import approve
@@ -93,6 +94,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         Command("", "", "show the state", state),
         Command("model", "[ID] [--save]", "show or choose the model; --save keeps it for this profile", model),
+        Command("models", "[FILTER|local|at URL]", "models to choose: known, of this machine, or of a server", models),
         Command("tools", "[on|off NAME]", "list the tools, or switch one", tools),
         Command("login", "[PROVIDER] [--keyring|--forget]", "give a key, unseen; alone: where keys are", login),
         Command("history", "", "list the messages of the conversation", history),
