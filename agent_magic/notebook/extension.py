@@ -31,6 +31,7 @@ def load(shell: Any) -> None:
         extension = Extension(kernel, stack)
         shell.agent_magic = extension
         stack.callback(delattr, shell, "agent_magic")
+        stack.callback(kernel.replaying.close)
         kernels.enter(kernel)
         stack.callback(kernels.leave, kernel)
         shell.configurables.append(settings)

@@ -44,6 +44,8 @@ class CellOptions:
     token_budget: int | None = None
     approve: str | None = None
     quiet: bool = False
+    replay: bool = False
+    record: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ FLAGS: tuple[Flag, ...] = (
         _approval,
     ),
     Flag(("--quiet",), "quiet", "show nothing; the reply is the value of the cell"),
+    Flag(("--replay",), "replay", "answer from what was recorded beside the notebook; no key, no network"),
+    Flag(("--record",), "record", "keep what is asked and answered in a file beside the notebook"),
 )
 _BY_NAME = {name: flag for flag in FLAGS for name in flag.names}
 
@@ -173,8 +177,10 @@ def parse(line: str) -> CellOptions:
             value = _read(flag, word)
         given[flag.field] = (*given.get(flag.field, ()), value) if flag.repeatable else value
         rest = rest[_space(rest) :]
-    if given.get("no_tools") and given.get("tools"):
-        raise UsageError("--tools and --no-tools exclude each other; leave one out.")
+    for one, other in (("tools", "no_tools"), ("replay", "record")):
+        if given.get(one) and given.get(other):
+            names = f"--{one} and --{other}".replace("_", "-")
+            raise UsageError(f"{names} exclude each other; leave one out.")
     if rest == "--" or re.match(r"--\s", rest):
         rest = rest[2:].lstrip()
     return CellOptions(text=rest, **given)

@@ -19,6 +19,7 @@ from .ledger import Ledger
 from .namespace import Namespace
 from .namespace_tools import namespace_tools
 from .notebook_tools import NotebookTools
+from .replaying import Replaying
 from .runs import Runs
 from .settings import AgentMagic
 
@@ -62,6 +63,7 @@ class NotebookKernel:
         self.runs = Runs()
         self.ledger = Ledger()
         self.last_error = LastError()
+        self.replaying = Replaying(shell, settings)
         self.namespace = Namespace(shell.user_ns, shell.user_ns_hidden)
         self.tools.provide(namespace_tools(self.namespace), on=True)
         self.mentions = Mentions(shell, self.namespace, self.last_error, self.folders)

@@ -108,7 +108,9 @@ async def _shown_run(kernel: NotebookKernel, errand: Errand) -> Outcome:
     forget = agent.subscribe(start)
     outcome = Outcome()
     try:
-        with kernel.showing(view, tools):
+        with kernel.replaying.cell(options) as note, kernel.showing(view, tools):
+            if note is not None:
+                view.recorder.add_note(note)
             async with stoppable(kernel.stop, task.cancel):
                 outcome = await _run(agent, message, overrides)
     finally:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from traitlets import Float, Int, List, TraitError, Unicode, validate
+from traitlets import Enum, Float, Int, List, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
 from .flags import thinking_level
 
 MODEL_VARIABLE = "AGENT_MAGIC_MODEL"
 POLICY_VARIABLE = "AGENT_MAGIC_POLICY"
+REPLAY_VARIABLE = "AGENT_MAGIC_REPLAY"
 CONFIG_FILE = "ipython_config.json"
 
 
@@ -43,6 +44,15 @@ class AgentMagic(Configurable):
         Unicode(), help="Folders beyond the notebook's own that read_file, write_file and @file may reach."
     ).tag(config=True)
 
+    replay = Enum(
+        ["", "record", "replay"],
+        "",
+        help="'record' keeps what all cells ask and are answered, 'replay' answers from that without key or network.",
+    ).tag(config=True)
+    replay_file = Unicode("", help="The file for that; empty: NAME.agent-replay.json beside the notebook.").tag(
+        config=True
+    )
+
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         # The environment is nearer to this process than a config file.
@@ -50,6 +60,14 @@ class AgentMagic(Configurable):
             self.model = chosen
         if chosen := os.environ.get(POLICY_VARIABLE):
             self.policy_file = chosen
+        self._read_replay(os.environ.get(REPLAY_VARIABLE, ""))
+
+    def _read_replay(self, chosen: str) -> None:
+        """What the environment says: `1` replays, `record` records, and the path of a recording replays that."""
+        if chosen in ("1", "replay", "record"):
+            self.replay = "record" if chosen == "record" else "replay"
+        elif chosen not in ("", "0"):
+            self.replay, self.replay_file = "replay", chosen
 
 
 def save_model(shell: Any, model: str) -> str:

@@ -1,0 +1,30 @@
+"""Which notebook this kernel belongs to, and which of its cells runs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def notebook_path(namespace: Mapping[str, Any]) -> Path | None:
+    """The file of the notebook; None where nobody tells, as in a terminal, nbclient and papermill."""
+    for named in (os.environ.get("JPY_SESSION_NAME"), namespace.get("__vsc_ipynb_file__")):
+        # A console has a session whose name is no file.
+        if isinstance(named, str) and os.path.isabs(named) and Path(named).suffix and Path(named).parent.is_dir():
+            return Path(named)
+    return None
+
+
+def running_cell(shell: Any) -> str:
+    """A digest of the id of the running cell; empty where the front end sends none.
+
+    Ids themselves may hold the path of the notebook.
+    """
+    try:
+        cell = shell.get_parent()["metadata"]["cellId"]
+    except (AttributeError, KeyError, LookupError, TypeError):
+        return ""
+    return hashlib.sha256(str(cell).encode()).hexdigest()[:8] if cell else ""
