@@ -18,6 +18,7 @@ from .commands import COMMANDS
 from .flags import FLAGS, Flag
 from .kinds import kind_of
 from .namespace import Namespace
+from .settings import AgentMagic
 
 # So many are offered at most; front ends take long with more.
 LIMIT = 200
@@ -25,8 +26,8 @@ LIMIT = 200
 _CELL = re.compile(r"\s*%%agent(?=[ \t\n]|\Z)")
 _LINE = re.compile(r"[ \t]*%agent[ \t]+")
 _MENTION = re.compile(r"""(?<![\w@.+/\\-])@(?P<name>[\w.]*|file:(?P<quote>["']?)(?P<path>[^"'\s]*))\Z""")
-# What the usage of a subcommand offers to choose from, and what stands for a value.
-_CHOICES = re.compile(r"[a-z]+(?:\|[a-z]+)+|--[a-z-]+")
+# What a usage offers to choose from; words in capitals stand for a value.
+_CHOICES = re.compile(r"(?<![\w-])(?:--)?[a-z]{2,}(?![\w-])")
 
 
 @dataclass(frozen=True)
@@ -119,15 +120,24 @@ class AgentCompletion:
         if not words and not fragment.startswith(("-", "@")):
             return _starting(fragment, [Offer(name, "subcommand") for name in COMMANDS if name])
         command = COMMANDS.get(words[0]) if words else None
-        return self._flags(rest) if command is None else self._arguments(command.name, command.usage, fragment)
+        if command is None or "FLAGS" in command.usage:
+            return self._flags(rest)
+        return _starting(fragment, [*self._arguments(command.name), *_choices(command.usage)])
 
-    def _arguments(self, name: str, usage: str, fragment: str) -> Offers:
-        offers = _choices(usage)
-        if name == "model":
-            return _starting(fragment, [*_models(), *self._own_models(), *offers])
-        if name == "tools":
-            offers += self._tool_names()
-        return _starting(fragment, offers)
+    def _arguments(self, command: str) -> list[Offer]:
+        if command == "model":
+            return [*self._own_models(), *_models()]
+        if command in ("tools", "approve"):
+            return self._tool_names()
+        if command == "login":
+            from ..providers.vendors import VENDORS
+
+            return [Offer(name, "provider") for name, vendor in VENDORS.items() if vendor.key_variables]
+        return (
+            [Offer(name, "setting") for name in AgentMagic.class_trait_names(config=True)]
+            if command == "config"
+            else []
+        )
 
     def _flags(self, rest: str) -> Offers:
         if rest[:1] not in ("", " ", "\t") and not rest.startswith(("-", "@")):
@@ -190,7 +200,7 @@ class AgentCompletion:
 
 
 def _choices(usage: str) -> list[Offer]:
-    return [Offer(word, "choice") for choice in _CHOICES.findall(usage) for word in choice.split("|")]
+    return [Offer(word, "choice") for word in _CHOICES.findall(usage)]
 
 
 def _words(rest: str) -> tuple[list[str], str]:

@@ -80,6 +80,26 @@ def test_levels_and_choices_are_offered_after_their_flags(tab: Shell) -> None:
     assert tab.lines("%%agent --thinking hi") == ["%%agent --thinking high"]
 
 
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("%agent login gro", "%agent login groq"),
+        ("%agent login groq --f", "%agent login groq --forget"),
+        ("%agent approve sa", "%agent approve sales"),
+        ("%agent approve for", "%agent approve forget"),
+        ("%agent models lo", "%agent models local"),
+        ("%agent autoload of", "%agent autoload off"),
+        ("%agent config mention", "%agent config mention_seconds"),
+        ("%agent retry --mod", "%agent retry --model"),
+        ("%agent retry -m dem", "%agent retry -m demo"),
+        ("%%agent --approve au", "%%agent --approve auto"),
+        ("%%agent -i numb", "%%agent -i number"),
+    ],
+)
+def test_each_subcommand_and_flag_offers_its_own_words(tab: Shell, line: str, offered: str) -> None:
+    assert tab.lines(line) == [offered]
+
+
 def test_subcommands_and_their_words_are_offered_after_percent_agent(tab: Shell) -> None:
     assert tab.offered("%agent hist") == [("%agent history", "subcommand")]
     assert set(tab.lines("%agent ")) >= {f"%agent {name}" for name in COMMANDS if name}
