@@ -97,3 +97,68 @@ def test_a_failing_run_shows_one_line(loaded: Any, capsys: pytest.CaptureFixture
     assert "half" in shown
     assert "ServerError: on fire" in shown
     assert "Traceback" not in shown
+
+
+ASKING = """
+%load_ext agent_magic
+import agent_magic as am
+from agent_magic import tool
+@tool(effect="execute")
+def danger(code: str):
+    '''Runs code.'''
+    print("inside")
+    return "ran " + code
+
+call = am.AssistantMessage(["Let me run it. ", am.ToolCall("1", "danger", {"code": "rm -r x"})])
+am.get_agent().model = am.scripted(call, "Done.", call, "Not done.")
+%agent hi
+y
+%agent hi
+n too risky
+print([message.text for message in am.get_agent().messages if message.role == "toolResult"])
+exit
+"""
+
+
+def test_a_tool_is_asked_about_at_the_prompt(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--simple-prompt", "--colors=NoColor"]
+    environment = {"IPYTHONDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
+    ran = subprocess.run(
+        command, input=ASKING, capture_output=True, text=True, timeout=60, env=environment, encoding="utf-8"
+    )
+    asked = ran.stdout.index("The model asks to run danger (runs code).")
+    assert ran.stdout.index("Let me run it.") < asked < ran.stdout.index("✓ done")
+    assert '  code = "rm -r x"' in ran.stdout
+    assert "⊘ denied: too risky" in ran.stdout
+    assert "['ran rm -r x', 'The user denied this call. too risky']" in ran.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals of this kind.")
+def test_a_real_terminal_gets_colours(tmp_path: Path) -> None:
+    import os
+    import pty
+
+    code = (
+        "import agent_magic as am; get_ipython().run_line_magic('load_ext', 'agent_magic'); "
+        "am.get_agent().model = am.scripted('# Head\\n\\nsome `code` here'); "
+        "get_ipython().run_line_magic('agent', 'hi')"
+    )
+    master, slave = pty.openpty()
+    environment = {"IPYTHONDIR": str(tmp_path), "PATH": "", "HOME": str(tmp_path), "TERM": "xterm"}
+    command = [sys.executable, "-m", "IPython", "--no-banner", "-c", code]
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment) as terminal:
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(master, 4096)
+            except OSError:  # the other end was closed
+                break
+            if not piece:
+                break
+            shown += piece
+        assert terminal.wait(60) == 0
+    os.close(master)
+    assert b"\x1b[1;4mHead\x1b[0m" in shown
+    assert b"\x1b[36mcode\x1b[0m" in shown
+    assert b"# Head" not in shown.rpartition(b"\x1b[J")[2]
