@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import ToolExecutionError
+from .identity import notebook_path
 
 
 def notebook_folder(namespace: Mapping[str, Any]) -> Path:
     """The folder of the notebook that this kernel belongs to; where nobody tells, the kernel's working folder."""
-    for named in (os.environ.get("JPY_SESSION_NAME"), namespace.get("__vsc_ipynb_file__")):
-        # A console has a session whose name is no path.
-        if isinstance(named, str) and os.path.isabs(named) and os.path.isdir(os.path.dirname(named)):
-            return Path(named).parent.resolve()
-    return Path.cwd().resolve()
+    path = notebook_path(namespace)
+    return (Path.cwd() if path is None else path.parent).resolve()
 
 
 class Folders:

@@ -14,14 +14,12 @@ def state(kernel: NotebookKernel, words: Words) -> Answer:
     agent, known = kernel.agent, kernel.known_tools()
     on = [name for name in known if kernel.tools.allows(name)]
     off = [name for name in known if not kernel.tools.allows(name)]
+    hint = "" if any(tool.origin == "user" for tool in known.values()) else "; write @tool above a function of yours"
     messages = len(agent.messages)
     cost = agent.cost
     rows = [
         ("model", model_line(kernel)),
-        (
-            "tools",
-            (", ".join(on) or "none; write @tool above a function") + (f" (off: {', '.join(off)})" if off else ""),
-        ),
+        ("tools", (", ".join(on) or "none") + (f" (off: {', '.join(off)})" if off else "") + hint),
         ("history", count(messages, "message") if messages else "empty"),
         (
             "used",
