@@ -63,7 +63,7 @@ class NotebookKernel:
         self.runs = Runs()
         self.ledger = Ledger()
         self.last_error = LastError()
-        self.replaying = Replaying(shell, settings)
+        self.replaying = Replaying(shell, settings, self._own_texts)
         self.namespace = Namespace(shell.user_ns, shell.user_ns_hidden)
         self.tools.provide(namespace_tools(self.namespace), on=True)
         self.mentions = Mentions(shell, self.namespace, self.last_error, self.folders)
@@ -135,7 +135,8 @@ class NotebookKernel:
     def folders(self) -> Folders:
         """Where tools and mentions may reach files: in the notebook's folder, and where settings and policy allow."""
         policy = self._agent.policy if self._agent is not None else None
-        return Folders(self.home, (*self.settings.folders, *(policy.folders if policy is not None else ())))
+        allowed = (*self.settings.folders, *(policy.folders if policy is not None else ()))
+        return Folders(self.home, allowed, self.settings.policy_file)
 
     # Models -----------------------------------------------------------------------------------------------------------
 
@@ -174,6 +175,11 @@ class NotebookKernel:
         from ..tools.function import observe_definitions
 
         return observe_definitions(self.tools.define)
+
+    def _own_texts(self) -> dict[str, str]:
+        """Texts that belong to this version of the package, not to the notebook, with names for them."""
+        described = {tool.description: f"[what {name} is]" for name, tool in self.tools.builtin.items()}
+        return {SYSTEM_PROMPT.strip(): "[instructions of agent_magic]", **described}
 
     # One cell ---------------------------------------------------------------------------------------------------------
 

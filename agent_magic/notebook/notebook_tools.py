@@ -25,6 +25,11 @@ class NotebookTools:
             if not on and tool.name not in self._defined:
                 self.off.add(tool.name)
 
+    @property
+    def builtin(self) -> Mapping[str, AgentTool]:
+        """The tools of ours by name, switched on or off."""
+        return self._builtin
+
     def define(self, tool: AgentTool) -> None:
         """Take in a tool that was just made, if its function was defined in the notebook. A later one replaces it."""
         function = getattr(tool, "function", tool.execute)

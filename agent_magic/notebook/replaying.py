@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,16 @@ REPLAY = "replay"
 
 
 class Replaying:
-    """Follows the settings `replay` and `replay_file`, and the flags of single cells before them."""
+    """Follows the settings `replay` and `replay_file`, and the flags of single cells before them.
 
-    def __init__(self, shell: Any, settings: AgentMagic) -> None:
+    `own_texts()` gives texts of the package, which the next version may word otherwise, and what stands for each in
+    a recording.
+    """
+
+    def __init__(self, shell: Any, settings: AgentMagic, own_texts: Callable[[], Mapping[str, str]]) -> None:
         self._shell = shell
         self._settings = settings
+        self._own_texts = own_texts
         self._recording: Recording | None = None
         self._whole: Recorder | Player | None = None
         self._end: Callable[[], object] = bool
@@ -71,7 +76,12 @@ class Replaying:
 
         if self._recording is None:
             self._recording = Recording(self._file())
-        return (Recorder if mode == RECORD else Player)(self._recording, masked)
+        return (Recorder if mode == RECORD else Player)(self._recording, self._masked)
+
+    def _masked(self, text: str) -> str:
+        for own, name in self._own_texts().items():
+            text = text.replace(own, name)
+        return masked(text)
 
     def _file(self) -> Path:
         """The file that the setting names, else the one beside the notebook, else one in the user's data folder."""

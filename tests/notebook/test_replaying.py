@@ -158,6 +158,30 @@ def test_the_setting_holds_until_it_is_taken_back_or_the_extension_is_unloaded(
     assert http._transport is None
 
 
+def test_other_words_in_a_later_version_of_the_package_do_not_matter(
+    loaded: Any, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import agent_magic as am
+    from agent_magic.notebook import kernel as module
+    from agent_magic.notebook.extension import load, unload
+
+    def settle() -> None:
+        settings = loaded.agent_magic.kernel.settings
+        settings.replay_file, settings.system_prompt = str(tmp_path / "x.json"), "Speak like a pirate."
+
+    settle()
+    loaded.user_ns["m"] = am.Model("m", base_url=server.url)
+    loaded.run_cell("%agent -m m --record One").raise_error()
+    text = (tmp_path / "x.json").read_text()
+    assert module.SYSTEM_PROMPT.splitlines()[0] not in text
+    assert "Speak like a pirate." in text
+    unload(loaded)
+    monkeypatch.setattr(module, "SYSTEM_PROMPT", "You are an agent, in other words.\n")
+    load(loaded)
+    settle()
+    loaded.run_cell("%agent -m m --replay One").raise_error()
+
+
 def test_record_and_replay_exclude_each_other(loaded: Any) -> None:
     from IPython.core.error import UsageError
 
