@@ -15,6 +15,8 @@ from .loop_config import Block
 from .policy import ApprovalAnswer, ApprovalRequest, Policy, hash_of_arguments
 from .scope import RunScope
 
+NOT_ALLOWED = "The policy does not allow the tool"
+
 _numbers = count(1)
 
 
@@ -83,7 +85,7 @@ async def _asked_policy(
     if decision == "allow":
         return wanted
     if decision != "ask":
-        raise CallRefusedError(f"The policy does not allow the tool {tool.name} ({tool.origin}, {tool.effect}).")
+        raise CallRefusedError(f"{NOT_ALLOWED} {tool.name} ({tool.origin}, {tool.effect}).")
     if scope.approver is None:
         raise CallRefusedError(f"The tool {tool.name} needs an approval, and there is nobody to ask.")
     answer: ApprovalAnswer = await call_hook(scope.signal, scope.approver.ask, request)

@@ -37,7 +37,7 @@ def file_tools(folders: Callable[[], Folders]) -> list[AgentTool]:
 
     def write_file(arguments: dict[str, Any], context: ToolContext) -> AgentToolResult:
         reach = folders()
-        found, text = reach.reached(arguments["path"]), arguments["content"]
+        found, text = reach.reached_to_write(arguments["path"]), arguments["content"]
         before = write(found, text)
         # Printed, so that it stands in the card: the model knows what it wrote.
         print(difference(before, text, reach.named(found)))

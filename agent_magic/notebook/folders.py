@@ -17,10 +17,14 @@ def notebook_folder(namespace: Mapping[str, Any]) -> Path:
 
 
 class Folders:
-    """The notebook's folder as it was at the start, whatever folder the notebook changes to, and `allowed` ones."""
+    """The notebook's folder as it was at the start, whatever folder the notebook changes to, and `allowed` ones.
 
-    def __init__(self, home: Path, allowed: Iterable[str] = ()) -> None:
+    The file `kept` may be read and not written, wherever it lies: the policy file.
+    """
+
+    def __init__(self, home: Path, allowed: Iterable[str] = (), kept: str = "") -> None:
         self.home = home.resolve()
+        self._kept = Path(kept).expanduser().resolve() if kept else None
         self.allowed = [self.home.joinpath(Path(each).expanduser()).resolve() for each in allowed]
 
     def reached(self, path: str) -> Path:
@@ -40,6 +44,13 @@ class Folders:
             f"{path} lies outside the notebook's folder, and its folder is not among those that the user allows "
             "(AgentMagic.folders, or folders in the policy file)."
         )
+
+    def reached_to_write(self, path: str) -> Path:
+        """`reached`, for a file that is about to change."""
+        found = self.reached(path)
+        if self._kept is not None and (found == self._kept or (found.exists() and found.samefile(self._kept))):
+            raise ToolExecutionError(f"{path} holds the rules for tools, so no tool may write it.")
+        return found
 
     def is_home(self, found: Path) -> bool:
         """Whether the path lies in the notebook's own folder."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..agent.preflight import NOT_ALLOWED
 from ..config import StopReason
 from ..errors import AbortedError, BudgetExceededError
 from ..events import (
@@ -312,7 +313,8 @@ class Recorder:
         state = "done"
         if event.is_error:
             fields["error"] = denial or one_line(next((line for line in text.splitlines() if line.strip()), ""))
-            state = "denied" if denial is not None else "aborted" if text.startswith(_ABORTED) else "failed"
+            refused = denial is not None or text.startswith(NOT_ALLOWED)
+            state = "denied" if refused else "aborted" if text.startswith(_ABORTED) else "failed"
         self._journal.set(item, **fields)
         self._close(item, state)
         images = _images(getattr(event.result, "content", ()))

@@ -68,6 +68,18 @@ def test_allowed_folders_can_be_reached(home: Path) -> None:
     assert folders.named(found) == str(found)
 
 
+def test_no_tool_writes_the_rules_for_tools(home: Path) -> None:
+    rules = home / "policy.json"
+    rules.write_text("{}")
+    (home / "other").symlink_to(rules)
+    os.link(rules, home / "hard")
+    _, write_file = file_tools(lambda: Folders(home, kept=str(rules)))
+    for path in ("policy.json", "other", "hard", str(rules)):
+        with pytest.raises(ToolExecutionError, match="rules for tools"):
+            write_file.execute({"path": path, "content": "x"}, am.ToolContext())
+    assert rules.read_text() == "{}"
+
+
 def test_a_file_from_elsewhere_is_untrusted_and_one_of_the_notebook_is_not(home: Path) -> None:
     read_file, _ = file_tools(lambda: Folders(home, ["../outside"]))
     (home / "a.txt").write_text("ours")
