@@ -61,6 +61,7 @@ from .errors import (
     ContextOverflowError as ContextOverflowError,
     EmptyResponseError as EmptyResponseError,
     InvalidDataError as InvalidDataError,
+    MCPServerError as MCPServerError,
     ProviderError as ProviderError,
     RateLimitError as RateLimitError,
     ReplayError as ReplayError,
@@ -149,6 +150,13 @@ from .stored import (
 )
 from .tools.function import (
     tool as tool,
+)
+from .tools.mcp import (
+    MCPServers as MCPServers,
+    MCPServerState as MCPServerState,
+)
+from .tools.mcp_config import (
+    MCPServerConfig as MCPServerConfig,
 )
 from .tools.tool import (
     AgentTool as AgentTool,

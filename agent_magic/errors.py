@@ -66,6 +66,19 @@ class ToolExecutionError(AgentMagicError, RuntimeError):
     """A tool could not be started, or ended in a way that is no ordinary exception, such as `sys.exit`."""
 
 
+class MCPServerError(AgentMagicError, RuntimeError):
+    """An MCP server cannot be started or reached, has ended, or refused a request (source: Y SP-009).
+
+    `server` is its name; `code` the code of its JSON-RPC error, None where it sent none.
+    """
+
+    def __init__(self, server: str, message: str, code: int | None = None) -> None:
+        self.server = server
+        self.code = code
+        error = "" if code is None else f" answered with error {code}"
+        super().__init__(f"The MCP server {server}{error}{':' if error else ''} {message}")
+
+
 class AgentBusyError(AgentMagicError, RuntimeError):
     """The agent runs already, and what was asked for needs it idle."""
 
