@@ -72,7 +72,9 @@ class ChatAnswer:
                 if not self._read_plain(chunk):
                     self._read_chunk(chunk)
                 if self.failure is not None:
-                    return self._items
+                    break
+            if self.failure is not None:
+                break
         return self._items
 
     def end(self, broken: ProviderError | None) -> list[StreamItem]:
