@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
@@ -16,6 +17,8 @@ from .vendors import VENDORS, Vendor, vendor_named
 
 # Keys given in this process, by the vendor's name or by host; they are never written anywhere.
 _logins: dict[str, Secret] = {}
+# Keys of models that were used, so that they can be hidden too. Some are renewed all the time.
+_used: deque[Secret] = deque(maxlen=50)
 # How many wish that requests go without the keys that are missing.
 _keyless = 0
 
@@ -71,7 +74,7 @@ def where_key_is(provider: str) -> str | None:
 def known_keys() -> list[Secret]:
     """Every key that this process holds for a vendor or host, so that it can be hidden wherever it turns up."""
     variables = [os.environ.get(name, "").strip() for vendor in VENDORS.values() for name in vendor.key_variables]
-    return [*_logins.values(), *(Secret(value) for value in variables if value)]
+    return [*_logins.values(), *(Secret(value) for value in variables if value), *tuple(_used)]
 
 
 @lru_cache
@@ -97,6 +100,8 @@ def key_for(model: Model, url: str) -> Secret | None:
     """
     vendor = vendor_of(url)
     kept = model.secret or _logins.get(host_of(url)) or (_logins.get(vendor.name) if vendor else None)
+    if model.secret is not None and model.secret not in _used:
+        _used.append(model.secret)
     if kept is not None or vendor is None:
         return kept
     if _keyless:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import deque
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(keys, "_logins", {"groq": am.Secret(LOGIN)} if hasattr(am, "Secret") else {})
+    monkeypatch.setattr(keys, "_logins", {})
+    monkeypatch.setattr(keys, "_used", deque())
     keys.login("groq", LOGIN)
 
 
@@ -74,6 +76,15 @@ def test_the_users_own_hook_still_works_and_its_result_is_guarded(loaded: Any) -
     agent.model = am.scripted(am.AssistantMessage([am.ToolCall("1", "f", {})]), "ok")
     loaded.run_line_magic("agent", "hi")
     assert agent.messages[2].text == "plain [key hidden]"
+
+
+def test_the_key_of_a_model_is_known_as_soon_as_it_was_used() -> None:
+    model = am.Model("m", base_url="https://models.example.org/v1", api_key="key-of-this-model")
+    assert without_keys("key-of-this-model") == "key-of-this-model"
+    for _ in range(3):
+        keys.key_for(model, model.base_url)
+    assert without_keys("key-of-this-model") == "[key hidden]"
+    assert [key.reveal() for key in keys.known_keys()].count("key-of-this-model") == 1
 
 
 def test_pictures_are_left_alone_and_other_data_keeps_its_shape() -> None:

@@ -107,7 +107,7 @@ def test_the_keyring_is_used_where_asked_and_read_by_the_next_kernel(
     assert keyring.kept == {("agent-magic", "openai"): KEY}
     monkeypatch.setattr(keys, "_logins", {})
     assert key_of("openai/gpt-5-mini") == KEY
-    assert [key.reveal() for key in keys.known_keys()] == [KEY]
+    assert KEY in [key.reveal() for key in keys.known_keys()]
     loaded.run_line_magic("agent", "login openai --forget")
     assert not keyring.kept
     loaded.run_line_magic("agent", "login openai --forget")
