@@ -28,5 +28,7 @@ def loaded(shell: Any) -> Iterator[Any]:
     load(shell)
     yield shell
     unload(shell)
+    # What `%config` set is kept by the shell for whatever is loaded later.
+    shell.config.pop("AgentMagic", None)
     for name in set(shell.user_ns) - before:
         del shell.user_ns[name]
