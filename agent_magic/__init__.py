@@ -145,6 +145,13 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *_MODULE_OF])
 
 
+def trace_of(trace_id: str) -> Any:
+    """What writes down the requests and tools of this `trace_id`; loaded by the first request that carries one."""
+    from .session.trace import Trace
+
+    return Trace(trace_id)
+
+
 def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext agent_magic`."""
     from .notebook.extension import load

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from .. import trace_of
 from ..config import QueueMode, RequestConfig, ThinkingLevel
 from ..errors import AgentBusyError, AgentMagicError
 from ..messages import Content, UserMessage, tools_by_name
@@ -328,6 +329,7 @@ class Agent:
         ]
         for budget, _ in budgets:
             budget.check_model(model)
+        request = RequestSettings(model, self.config, for_request)
         scope = RunScope(
             agent=self,
             state=self.state,
@@ -339,7 +341,8 @@ class Agent:
             approver=self.approver,
             channel=channel,
         )
-        request = RequestSettings(model, self.config, for_request)
+        if request.config.trace_id is not None:
+            scope.traces = (trace_of(request.config.trace_id).handle,)
         refuse_unsupported(model, RequestConfig(**for_request))
         return Run(scope, request, self._steering, self._follow_ups, (self._account, account), budgets)
 

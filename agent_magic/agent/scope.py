@@ -28,7 +28,8 @@ class RunScope:
     """One run: what it works with, and the one place through which its events leave.
 
     Events are emitted by the run's own task only, so that no listener is entered again before it has returned.
-    `tools` are those of the current turn, `messages` all messages of the run so far.
+    `tools` are those of the current turn, `messages` all messages of the run so far, `traces` listeners of
+    this run only.
     """
 
     agent: Any
@@ -44,6 +45,7 @@ class RunScope:
     tools: Mapping[str, AgentTool] = field(default_factory=dict)
     messages: list[Any] = field(default_factory=list)
     interrupt: BaseException | None = None
+    traces: tuple[Listener, ...] = ()
 
     def context(self, messages: list[Any] | None = None) -> AgentContext:
         """The agent's state as hooks see it."""
@@ -55,7 +57,7 @@ class RunScope:
         if isinstance(event, MessageEndEvent):
             self.messages.append(event.message)
         self.state.apply(event)
-        for listener in tuple(self.listeners):
+        for listener in (*self.listeners, *self.traces):
             await self._tell(listener, event)
         if self.channel is not None:
             self.channel.put(event)

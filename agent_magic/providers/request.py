@@ -29,6 +29,7 @@ from .apis import adapter_for
 from .handoff import prepare_messages
 from .prompt_length import cut_prompt_note
 from .retry import retry_delay, waiting_note
+from .tracing import trace_for
 
 BAD_ARGUMENTS = "The arguments of this call are not a JSON object."
 # How long an aborted request may take to close its connection before the caller goes on without it.
@@ -117,7 +118,8 @@ class ResponseStream:
         self._started = False
         self._delivered = False
         self._stop: StreamEvent | None = None
-        self._failure: BaseException | None = None
+        self._failure: AgentMagicError | None = None
+        self._trace = trace_for(self._config.trace_id)
         self._ended = False
         self._aborted = False
         self._closed = False
@@ -197,8 +199,11 @@ class ResponseStream:
     # In the pump's task ----------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        self._trace.asked(self.model, self._context, self._config)
+        answered = False
         try:
             await self._repeat()
+            answered = True
         except ProviderError as error:
             self._failure = self._with_partial(error)
         except AgentMagicError as error:
@@ -208,6 +213,10 @@ class ResponseStream:
             self._failure = self._with_partial(ServerError(words))
             self._failure.__cause__ = error
         finally:
+            if answered:
+                self._trace.answered(self.finished())
+            else:
+                self._trace.failed(self._failure)
             self._ended = True
             self._news.set()
 
@@ -224,6 +233,7 @@ class ResponseStream:
                     raise
                 if delay >= _WORTH_TELLING:
                     self._note(waiting_note(error, delay, failures, self.model, self._config))
+                self._trace.repeated(error)
             self._stop = None
             await asyncio.sleep(delay)
 

@@ -68,7 +68,7 @@ def form_of(request: HTTPRequest, mask: Callable[[str], str]) -> RequestForm:
         body = request.body.decode("utf-8", "replace")
     if isinstance(body, dict):
         body = {name: value for name, value in body.items() if name not in _VOLATILE}
-    return RequestForm(request.method, urlsplit(request.url).path, _mapped(body, text))
+    return RequestForm(request.method, urlsplit(request.url).path, mapped(body, text))
 
 
 def keys_of(request: HTTPRequest) -> list[str]:
@@ -113,13 +113,14 @@ def difference(recorded: RequestForm, form: RequestForm) -> str:
     return "\n".join(f"  {line}" for line in shown)
 
 
-def _mapped(value: Any, text: Callable[[str], str]) -> Any:
+def mapped(value: Any, text: Callable[[str], str]) -> Any:
+    """JSON data with `text` applied to each of its texts, names of fields included."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):
-        return {text(name): _mapped(each, text) for name, each in value.items()}
+        return {text(name): mapped(each, text) for name, each in value.items()}
     if isinstance(value, list):
-        return [_mapped(each, text) for each in value]
+        return [mapped(each, text) for each in value]
     return value
 
 
