@@ -11,7 +11,6 @@ from IPython.core.error import UsageError
 from ..errors import AgentMagicError
 from ..messages import UserMessage
 from ..models import Model
-from .attachments import Mentions
 from .flags import CellOptions, near
 from .folders import Folders, notebook_folder
 from .last_error import LastError
@@ -66,7 +65,6 @@ class NotebookKernel:
         self.replaying = Replaying(shell, settings, self._own_texts)
         self.namespace = Namespace(shell.user_ns, shell.user_ns_hidden)
         self.tools.provide(namespace_tools(self.namespace), on=True)
-        self.mentions = Mentions(shell, self.namespace, self.last_error, self.folders)
         self._agent: Agent | None = None
         settings.observe(self._setting_changed, list(SETTINGS))
 

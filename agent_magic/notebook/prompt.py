@@ -30,8 +30,13 @@ async def message_of(kernel: NotebookKernel, options: CellOptions, body: str) ->
 
 async def _added(kernel: NotebookKernel, text: str) -> list[Content]:
     """What the mentions in `text` add. Stop ends the looking, and nothing is sent."""
+    if "@" not in text:
+        return []
+    from .attachments import Mentions
+
+    mentions = Mentions(kernel.shell, kernel.namespace, kernel.last_error, kernel.folders)
     task = asyncio.current_task()
     assert task is not None
     async with stoppable(task.cancel, task.cancel):
-        attached = await kernel.mentions.attachments(text, kernel.settings.mention_seconds)
+        attached = await mentions.attachments(text, kernel.settings.mention_seconds)
     return [block for each in attached for block in each.blocks]
