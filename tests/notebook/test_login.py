@@ -169,6 +169,23 @@ def test_where_nobody_can_answer_there_is_a_clear_error(loaded: Any, monkeypatch
         loaded.run_line_magic("agent", "login openai")
 
 
+@pytest.mark.kernel
+def test_a_key_typed_in_a_notebook_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    from .kernel_client import Kernel
+
+    with Kernel() as kernel:
+        kernel.run("%load_ext agent_magic\nimport os")
+        cell = kernel.run("%agent login openai", answers=(KEY,))
+        assert cell.asked == ["Key for openai (it is not shown): "]
+        assert "kept in this kernel" in cell.printed
+        assert KEY not in str(cell.messages)
+        assert kernel.run(f"print({KEY!r} in str(os.environ), {KEY!r} in str(In[:-1]))").printed == "False False\n"
+        denied = kernel.run("%agent login groq")
+        assert denied.error is not None
+        assert "takes no input" in denied.error["evalue"]
+        assert len(denied.error["traceback"]) == 1
+
+
 def test_a_host_of_ones_own_may_have_a_key_too(loaded: Any, asked: list[str]) -> None:
     loaded.run_line_magic("agent", "login models.example.org")
     model = am.Model("x", base_url="https://models.example.org/v1")
