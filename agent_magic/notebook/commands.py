@@ -17,6 +17,7 @@ from .overview import history, state, tools
 from .profile import autoload, config, model
 from .rules import approve
 from .spending import context, cost
+from .tracing import trace
 from .user_shell import shell_command
 
 
@@ -105,6 +106,7 @@ COMMANDS: dict[str, Command] = {
         Command("retry", "[FLAGS]", "take back the last answer and ask again", retry),
         Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", fix),
         Command("approve", "[TOOL|forget]", "the rules about tools; allow one for good, or forget that", approve),
+        Command("trace", "[on|off|PATH] [--texts]", "write down requests, usage, tools and errors; where", trace),
         Command("new", "", "forget the conversation", new),
         Command("config", "[NAME]", "all settings, their values and what they do", config),
         Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", autoload),
