@@ -227,7 +227,7 @@ class ToolCallArgumentParseError(ProviderError):
         self.raw_arguments_preview = preview(raw_arguments)
         super().__init__(
             f"The model called the tool {tool_name!r} with arguments that are not a JSON object "
-            f"({self.raw_arguments_length} characters): {self.raw_arguments_preview}",
+            f"({self.raw_arguments_length} characters): {self.raw_arguments_preview}. Send the message again.",
             partial=partial,
         )
 
