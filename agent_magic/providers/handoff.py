@@ -41,7 +41,6 @@ class _Form(NamedTuple):
 
 # By far the commonest, so all such messages share one.
 _PLAIN = _Form()
-_TEXT = frozenset({TextContent})
 
 
 def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
@@ -140,13 +139,20 @@ def _form_of(message: Message, same: bool, position: int) -> _Form:
             f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
             f"messages[{position}]",
         )
+    if len(message.content) == 1 and _is_plain(message.content[0]):
+        return _PLAIN
     blocks = _blocks_of(message, same)
     changed = None if blocks == message.content else _with_content(message, blocks)
-    if changed is None and _TEXT.issuperset(map(type, blocks)):
-        return _PLAIN
     calls = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
     has_media = any(isinstance(block, (ImageContent, InlineData)) for block in blocks)
     return _Form(changed, calls, has_media)
+
+
+def _is_plain(block: Content) -> bool:
+    """Whether the block is text that no rule changes."""
+    if type(block) is not TextContent or block.fidelity:
+        return False
+    return block.text.isascii() and bool(block.text) and not block.text.isspace()
 
 
 def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:

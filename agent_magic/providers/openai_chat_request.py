@@ -174,7 +174,7 @@ def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list
     for message in messages:
         wire: bytes | None = getattr(message, slot, None)
         if wire is None:
-            wire = message.__dict__[slot] = to_json_bytes(wire_message(message, model, quirks))
+            wire = message.__dict__[slot] = _wire(message, model, quirks)
         wires.append(wire)
     return wires
 
@@ -224,6 +224,17 @@ def is_image(block: Content) -> bool:
 @lru_cache
 def _pattern(form: str) -> re.Pattern[str]:
     return re.compile(form)
+
+
+def _wire(message: Message, model: Model, quirks: Quirks) -> bytes:
+    (block, *others) = message.content or (None,)
+    if not others and type(block) is TextContent and not isinstance(message, ToolResultMessage):
+        # By far the commonest message, written without the objects in between.
+        text = to_json_bytes(block.text)
+        if not quirks.plain_string_content:
+            text = b'[{"type":"text","text":%b}]' % text
+        return b'{"role":"%b","content":%b}' % (message.role.encode(), text)
+    return to_json_bytes(wire_message(message, model, quirks))
 
 
 def wire_message(message: Message, model: Model, quirks: Quirks) -> Wire:

@@ -6,10 +6,18 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic_core import from_json
 
 import agent_magic as am
 from agent_magic.providers.handoff import NO_RESULT
-from agent_magic.providers.openai_chat_request import IMAGE_BELOW, IMAGE_LEFT_OUT, offered_level
+from agent_magic.providers.openai_chat_request import (
+    IMAGE_BELOW,
+    IMAGE_LEFT_OUT,
+    _wire,
+    offered_level,
+    wire_message,
+)
+from agent_magic.providers.quirks import Quirks
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = am.ToolSchema("get_weather", "The weather of a city.", SCHEMA)
@@ -223,3 +231,12 @@ def test_system_prompt_and_tools_may_stand_in_either_place_but_not_differ(stand_
         sent(stand_in, [HI], am.RequestConfig(system_prompt="s"), system_prompt="t")
     with pytest.raises(am.InvalidDataError, match="tools"):
         sent(stand_in, [HI], am.RequestConfig(tools=[TOOL]), tools=[am.ToolSchema("other")])
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize(
+    "message", [am.UserMessage('a "quoted" \\ line\n\u2028é'), am.AssistantMessage("100 % done %b")]
+)
+def test_a_message_of_one_text_is_written_as_any_other(message: Any, plain: bool) -> None:
+    quirks = Quirks(plain_string_content=plain)
+    assert from_json(_wire(message, model(), quirks)) == wire_message(message, model(), quirks)
