@@ -53,7 +53,7 @@ def request_about(error: BaseException, code: str, namespace: dict[str, Any]) ->
     parts = [REQUEST, fenced(masked("\n\n".join(error_pieces(error, code))), _PART, "error")]
     variables = "\n".join(variables_in(code, error, namespace))
     if variables:
-        parts += ["Variables of that cell, with their types:", fenced(masked(variables), _PART, "text")]
+        parts += ["Variables of that cell, with their types:", fenced(variables, _PART, "text")]
     return "\n\n".join(parts)
 
 
