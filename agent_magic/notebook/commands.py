@@ -12,6 +12,7 @@ from .fix import fix
 from .flags import FLAGS
 from .kernel import NotebookKernel
 from .login import login
+from .mcp_command import USAGE as MCP_USAGE, mcp
 from .model_list import models
 from .overview import history, state, tools
 from .profile import autoload, config, model
@@ -107,6 +108,7 @@ COMMANDS: dict[str, Command] = {
         Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", fix),
         Command("approve", "[TOOL|forget]", "the rules about tools; allow one for good, or forget that", approve),
         Command("trace", "[on|off|PATH] [--texts]", "write down requests, usage, tools and errors; where", trace),
+        Command("mcp", MCP_USAGE, "MCP servers: how they are; add NAME COMMAND ... or NAME URL", mcp),
         Command("new", "", "forget the conversation", new),
         Command("config", "[NAME]", "all settings, their values and what they do", config),
         Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", autoload),

@@ -20,6 +20,7 @@ from .namespace_tools import namespace_tools
 from .notebook_tools import NotebookTools
 from .replaying import Replaying
 from .runs import Runs
+from .servers import NotebookServers
 from .settings import AgentMagic
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class NotebookKernel:
         self.tools = NotebookTools(shell.user_ns)
         # As it is now: the notebook may go to another folder, and the tools stay.
         self.home = notebook_folder(shell.user_ns)
+        self.servers = NotebookServers(self.home)
         self.view: View | None = None
         self.runs = Runs()
         self.ledger = Ledger()
@@ -83,6 +85,7 @@ class NotebookKernel:
 
         agent = NotebookAgent(
             self.tools,
+            self.servers,
             model=self.model_named(self.settings.model),
             policy=Policy.for_kernel(),
             approver=InputApprover(self),
@@ -166,7 +169,7 @@ class NotebookKernel:
 
     def known_tools(self) -> dict[str, AgentTool]:
         """All tools by name, those that are switched off included."""
-        return self.tools.known(self.agent.tools)
+        return self.tools.known({**self.servers.tools(), **self.agent.tools})
 
     def watch_definitions(self) -> Callable[[], None]:
         """From now on take in the tools that the notebook defines. Returns how to end it."""

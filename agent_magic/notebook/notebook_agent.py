@@ -1,4 +1,4 @@
-"""The agent of a notebook: its tools are read from the notebook, and their results are kept free of keys."""
+"""The agent of a notebook: its tools are read from the notebook and its MCP servers, and their results hold no keys."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..agent.agent import Agent
 from ..tools.tool import AgentTool
 from .key_guard import guarding
 from .notebook_tools import NotebookTools
+from .servers import NotebookServers
 
 
 class NotebookAgent(Agent):
@@ -17,13 +18,18 @@ class NotebookAgent(Agent):
     Known keys are hidden in what its tools return, before anybody sees it.
     """
 
-    def __init__(self, notebook: NotebookTools, **more: Any) -> None:
+    def __init__(self, notebook: NotebookTools, servers: NotebookServers, **more: Any) -> None:
         super().__init__(**more)
         self._notebook = notebook
+        self._servers = servers
 
     def _read_tools(self) -> Mapping[str, AgentTool]:
-        known = self._notebook.known(super()._read_tools())
+        known = self._notebook.known({**self._servers.tools(), **super()._read_tools()})
         return {name: tool for name, tool in known.items() if self._notebook.allows(name)}
+
+    async def _begin(self, *given: Any) -> Any:
+        await self._servers.ready()
+        return await super()._begin(*given)
 
     def _new_run(self, overrides: Mapping[str, Any], channel: Any) -> Any:
         hook = overrides.get("after_tool_call", self.loop_config.after_tool_call)

@@ -112,6 +112,9 @@ async def _shown_run(kernel: NotebookKernel, errand: Errand) -> Outcome:
             if note is not None:
                 view.recorder.add_note(note)
             async with stoppable(kernel.stop, task.cancel):
+                await kernel.servers.ready()
+                for told in kernel.servers.notes():
+                    view.recorder.add_note(told)
                 outcome = await _run(agent, message, overrides)
     finally:
         forget()

@@ -88,6 +88,12 @@ class MCPServers:
             server = MCPServer(config, self._start_timeout)
             self._servers[config.name] = server, self._thread.submit(server.run())
 
+    def restart(self, name: str) -> None:
+        """Start this server anew; returns when it has ended, and before it has connected."""
+        entry = self._servers.get(name)
+        if entry is not None:
+            self.add(entry[0].config)
+
     def remove(self, name: str) -> bool:
         """End this server, and wait for that. Returns whether there was one."""
         with self._lock:

@@ -44,11 +44,11 @@ class MCPServerConfig:
             headers = "".join(f", {name}: {HIDDEN}" for name in self.headers)
             return re.sub(r"//[^/@\s]*@", f"//{HIDDEN}@", self.url) + headers
         variables = [
-            f"{name}={HIDDEN if _SECRET_NAME.search(name) and not _VARIABLE.fullmatch(value) else value}"
+            f"{name}={HIDDEN if _SECRET_NAME.search(name) and not _VARIABLE.fullmatch(value) else shlex.quote(value)}"
             for name, value in self.env.items()
         ]
         place = f"  (in {self.cwd})" if self.cwd else ""
-        return shlex.join([*variables, self.command, *self.args]) + place
+        return " ".join([*variables, shlex.join([self.command, *self.args])]) + place
 
     def expanded(self, environment: Mapping[str, str] | None = None) -> MCPServerConfig:
         """With every variable replaced. Raises `InvalidDataError` for one that is not set."""

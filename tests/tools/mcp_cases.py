@@ -54,3 +54,11 @@ def http_server() -> Iterator[str]:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def alive(name: str) -> list[str]:
+    """Processes of this machine whose command line has `name`."""
+    if sys.platform == "win32":
+        return []
+    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if name in line]

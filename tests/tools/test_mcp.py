@@ -21,7 +21,7 @@ from agent_magic import AbortSignal, MCPServers
 from agent_magic.errors import AbortedError, AgentMagicError, MCPServerError
 from agent_magic.messages import ImageContent
 
-from .mcp_cases import LIBRARY, call, http_server, plain, until
+from .mcp_cases import LIBRARY, alive, call, http_server, plain, until
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,6 @@ def by_http() -> Iterator[MCPServers]:
 def either(request: pytest.FixtureRequest) -> MCPServers:
     servers: MCPServers = request.getfixturevalue(request.param)
     return servers
-
-
-def alive(name: str) -> list[str]:
-    """Processes of this machine whose command line has `name`."""
-    if sys.platform == "win32":
-        return []
-    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if name in line]
 
 
 # Lists ----------------------------------------------------------------------------------------------------------------
