@@ -19,7 +19,7 @@ import pytest
 import agent_magic as am
 from agent_magic.stored import messages_from_json, messages_to_json
 
-from .test_sdk_types import CHECKS, mock_server
+from .acceptance import check_accepted
 
 KEY = "sk-none"
 IMAGE = am.ImageContent("aW1hZ2U=", "image/png")
@@ -112,7 +112,7 @@ def conversation(answers: list[am.AssistantMessage]) -> list[am.Message]:
 
 def ask(stand_in: Any, model: am.Model, history: list[am.Message]) -> dict[str, Any] | None:
     """The body of the request to go on, checked; None where there is none."""
-    if model.api not in CHECKS:
+    if model.api not in CASES:
         answer = asyncio.run(am.complete(model if model.api == "demo" else am.scripted("Fine."), context(history)))
         assert answer.content
         return None
@@ -122,19 +122,8 @@ def ask(stand_in: Any, model: am.Model, history: list[am.Message]) -> dict[str, 
     with pytest.raises(am.BadRequestError):
         asyncio.run(am.complete(model, context(history)))
     body: dict[str, Any] = stand_in.body
-    whole = stand_in.body
-    without_dialect(body)
-    CHECKS[model.api](stand_in.requests[-1].url, body)
-    reader = {"anthropic": "Messages", "gemini": "Gemini", "openai-chat": "Chat", "openai-responses": "Responses"}
-    mock_server().check_history("text", 0, *getattr(mock_server(), reader[model.api]).read(body))
-    return whole
-
-
-def without_dialect(body: dict[str, Any]) -> None:
-    """Take out what only the server knows that gave it, and the types of OpenAI's own SDK do not."""
-    for message in body.get("messages", ()):
-        for name in ("reasoning", "reasoning_content", "reasoning_details"):
-            message.pop(name, None)
+    check_accepted(model.api, stand_in.requests[-1].url, body)
+    return body
 
 
 def context(history: list[am.Message]) -> am.Context:
