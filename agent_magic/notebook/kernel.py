@@ -179,8 +179,13 @@ class NotebookKernel:
 
     def _own_texts(self) -> dict[str, str]:
         """Texts that belong to this version of the package, not to the notebook, with names for them."""
-        described = {tool.description: f"[what {name} is]" for name, tool in self.tools.builtin.items()}
-        return {SYSTEM_PROMPT.strip(): "[instructions of agent_magic]", **described}
+        own = {SYSTEM_PROMPT.strip(): "[instructions of agent_magic]"}
+        for name, tool in self.tools.builtin.items():
+            own[tool.description] = f"[what {name} is]"
+            for parameter, schema in tool.input_schema.get("properties", {}).items():
+                if schema.get("description"):
+                    own[schema["description"]] = f"[what {parameter} is]"
+        return own
 
     # One cell ---------------------------------------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ REPLAY = "replay"
 class Replaying:
     """Follows the settings `replay` and `replay_file`, and the flags of single cells before them.
 
-    `own_texts()` gives texts of the package, which the next version may word otherwise, and what stands for each in
-    a recording.
+    `own_texts()` gives texts of the package, which the next version may word otherwise, and what stands for each at
+    the beginning of a text in a recording.
     """
 
     def __init__(self, shell: Any, settings: AgentMagic, own_texts: Callable[[], Mapping[str, str]]) -> None:
@@ -80,7 +80,8 @@ class Replaying:
 
     def _masked(self, text: str) -> str:
         for own, name in self._own_texts().items():
-            text = text.replace(own, name)
+            if text.startswith(own):
+                return name + masked(text.removeprefix(own))
         return masked(text)
 
     def _file(self) -> Path:

@@ -150,4 +150,6 @@ def _shown(value: Any) -> str:
     if value is _ABSENT:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}…"
+    # A whole message has its words behind its role and type.
+    limit = 3 * _SHOWN_LENGTH if isinstance(value, (dict, list)) else _SHOWN_LENGTH
+    return text if len(text) <= limit else f"{text[:limit]}…"
