@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from ..errors import ReplayError
+from ..errors import ReplayError, ServerConnectionError
 from ..providers import http
 from ..providers.keys import do_without_keys
 from ..providers.transport import HTTPRequest, HTTPResponse, Transport
@@ -40,7 +40,7 @@ class Recorder:
 
     @asynccontextmanager
     async def transport(self, request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
-        if _of_this_machine(request):
+        if _of_this_machine(request) or not _asks_a_model(request):
             async with self._network(request) as response:
                 yield response
             return
@@ -94,6 +94,10 @@ class Player:
             async with http.send(request) as response:
                 yield response
             return
+        if not _asks_a_model(request):
+            raise ServerConnectionError(
+                f"{request.model.label}: while recorded answers are played, no server is asked."
+            )
         form = form_of(request, self._mask)
         exchange = self.recording.answer_to(form, self.cell)
         if exchange is None:
@@ -121,6 +125,11 @@ async def _streamed(exchange: Exchange) -> AsyncIterator[bytes]:
 
 def _of_this_machine(request: HTTPRequest) -> bool:
     return request.model.provider == "local"
+
+
+def _asks_a_model(request: HTTPRequest) -> bool:
+    """Else it asks a server what models it has, or the like."""
+    return request.method == "POST"
 
 
 def _sent_again(status: int) -> bool:

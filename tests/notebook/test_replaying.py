@@ -102,6 +102,30 @@ def test_a_recorded_cell_is_replayed_with_the_server_down_and_no_key(tmp_path: P
 
 
 @pytest.mark.kernel
+def test_a_cell_that_is_recorded_again_replaces_what_it_had_recorded(tmp_path: Path, server: Server) -> None:
+    with Kernel(JPY_SESSION_NAME=str(tmp_path / "a.ipynb")) as kernel:
+        kernel.run(model(server.url))
+
+        def run(cell: str, text: str) -> None:
+            content = {
+                "code": f"%%agent -m m --new --no-tools --record\n{text}",
+                "silent": False,
+                "store_history": True,
+            }
+            message = kernel.client.session.msg("execute_request", content, metadata={"cellId": f"/home/me/{cell}"})
+            kernel.client.shell_channel.send(message)
+            reply = kernel.client.get_shell_msg(timeout=30)
+            assert reply["content"]["status"] == "ok"
+
+        for cell, text in (("one", "first try"), ("two", "other"), ("one", "second try")):
+            run(cell, text)
+    text = (tmp_path / "a.agent-replay.json").read_text(encoding="utf-8")
+    assert "first try" not in text
+    assert "/home/me" not in text
+    assert len(json.loads(text)["exchanges"]) == 2
+
+
+@pytest.mark.kernel
 def test_the_environment_replays_a_whole_notebook(tmp_path: Path) -> None:
     server = Server()
     notebook = str(tmp_path / "analysis.ipynb")

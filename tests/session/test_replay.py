@@ -372,6 +372,25 @@ def test_a_model_of_this_machine_is_asked_anew(path: Path) -> None:
     assert not path.exists()
 
 
+def test_what_is_asked_of_a_server_and_not_of_a_model_is_neither_kept_nor_played(path: Path) -> None:
+    def look() -> Any:
+        return asyncio.run(http.get_json(MODEL, "http://127.0.0.1:9/v1/models", {}, 1.0))
+
+    class Listing(Server):
+        @asynccontextmanager
+        async def transport(self, request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
+            async def body() -> AsyncIterator[bytes]:
+                yield b'{"data": []}'
+
+            yield HTTPResponse(200, {}, body())
+
+    with recording(path, Listing(lambda body: (200, []))):
+        assert look() == {"data": []}
+    assert not path.exists()
+    with playing(path), pytest.raises(am.ServerConnectionError):
+        look()
+
+
 def test_models_without_a_server_need_no_recording(path: Path) -> None:
     with playing(path):
         assert ask("Hi", am.scripted("Hello")) == "Hello"
