@@ -31,6 +31,7 @@ class Errand:
 
 # A text to print, a mimebundle to show, or a run to make; None when the words do not fit the usage.
 Answer = str | Mapping[str, Any] | Errand | None
+Run = Callable[[NotebookKernel, Words], Answer]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Command:
     name: str
     usage: str
     help: str
-    run: Callable[[NotebookKernel, Words], Answer]
+    run: Run
 
     def __call__(self, kernel: NotebookKernel, words: Words) -> str | Mapping[str, Any] | Errand:
         answer = self.run(kernel, words)

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 
 from IPython.core.error import UsageError
 
-from .command import Answer, Command, Words, as_message, columns
-from .exchanges import new, retry, show, undo
-from .fix import fix
+from .command import Answer, Command, Run, Words, as_message, columns
 from .flags import FLAGS
 from .kernel import NotebookKernel
-from .login import login
-from .mcp_command import USAGE as MCP_USAGE, mcp
-from .model_list import models
-from .overview import history, state, tools
-from .profile import autoload, config, model
-from .rules import approve
-from .spending import context, cost
-from .tracing import trace
-from .user_shell import shell_command
 
 
 def command_of(line: str) -> tuple[Command, Words] | None:
@@ -90,28 +80,74 @@ def helped(kernel: NotebookKernel, words: Words) -> Answer:
     return None if words else help_text()
 
 
-SHELL = Command("!COMMAND", "", "run a command and show it to the model; !!COMMAND without showing it", shell_command)
+def later(name: str) -> Run:
+    """The function `name`, MODULE.FUNCTION beside this module, imported when it is called: loading stays quick."""
+    module, _, function = name.partition(".")
+
+    def run(kernel: NotebookKernel, words: Words) -> Answer:
+        answer: Answer = getattr(importlib.import_module(f".{module}", __package__), function)(kernel, words)
+        return answer
+
+    return run
+
+
+SHELL = Command(
+    "!COMMAND",
+    "",
+    "run a command and show it to the model; !!COMMAND without showing it",
+    later("user_shell.shell_command"),
+)
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("", "", "show the state", state),
-        Command("model", "[ID] [--save]", "show or choose the model; --save keeps it for this profile", model),
-        Command("models", "[FILTER|local|at URL]", "models to choose: known, of this machine, or of a server", models),
-        Command("tools", "[on|off NAME]", "list the tools, or switch one", tools),
-        Command("login", "[PROVIDER] [--keyring|--forget]", "give a key, unseen; alone: where keys are", login),
-        Command("history", "", "list the messages of the conversation", history),
-        Command("show", "[N]", "draw the last run again, or run N of this kernel, in full", show),
-        Command("context", "", "what fills the model's window", context),
-        Command("cost", "", "what each model and tool took", cost),
-        Command("undo", "", "take back the last message and its answer", undo),
-        Command("retry", "[FLAGS]", "take back the last answer and ask again", retry),
-        Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", fix),
-        Command("approve", "[TOOL|forget]", "the rules about tools; allow one for good, or forget that", approve),
-        Command("trace", "[on|off|PATH] [--texts]", "write down requests, usage, tools and errors; where", trace),
-        Command("mcp", MCP_USAGE, "MCP servers: how they are; add NAME COMMAND ... or NAME URL", mcp),
-        Command("new", "", "forget the conversation", new),
-        Command("config", "[NAME]", "all settings, their values and what they do", config),
-        Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", autoload),
+        Command("", "", "show the state", later("overview.state")),
+        Command(
+            "model",
+            "[ID] [--save]",
+            "show or choose the model; --save keeps it for this profile",
+            later("profile.model"),
+        ),
+        Command(
+            "models",
+            "[FILTER|local|at URL]",
+            "models to choose: known, of this machine, or of a server",
+            later("model_list.models"),
+        ),
+        Command("tools", "[on|off NAME]", "list the tools, or switch one", later("overview.tools")),
+        Command(
+            "login",
+            "[PROVIDER] [--keyring|--forget]",
+            "give a key, unseen; alone: where keys are",
+            later("login.login"),
+        ),
+        Command("history", "", "list the messages of the conversation", later("overview.history")),
+        Command("show", "[N]", "draw the last run again, or run N of this kernel, in full", later("exchanges.show")),
+        Command("context", "", "what fills the model's window", later("spending.context")),
+        Command("cost", "", "what each model and tool took", later("spending.cost")),
+        Command("undo", "", "take back the last message and its answer", later("exchanges.undo")),
+        Command("retry", "[FLAGS]", "take back the last answer and ask again", later("exchanges.retry")),
+        Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", later("fix.fix")),
+        Command(
+            "approve",
+            "[TOOL|forget]",
+            "the rules about tools; allow one for good, or forget that",
+            later("rules.approve"),
+        ),
+        Command(
+            "mcp",
+            "[list|add|remove|start|allow ...]",
+            "MCP servers: how they are; add NAME COMMAND ... or NAME URL",
+            later("mcp_command.mcp"),
+        ),
+        Command(
+            "trace",
+            "[on|off|PATH] [--texts]",
+            "write down requests, usage, tools and errors; where",
+            later("tracing.trace"),
+        ),
+        Command("new", "", "forget the conversation", later("exchanges.new")),
+        Command("config", "[NAME]", "all settings, their values and what they do", later("profile.config")),
+        Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", later("profile.autoload")),
         Command("help", "", "this text", helped),
     )
 }

@@ -20,8 +20,6 @@ from .mcp_file import DIGITS, NAME, ServersFile, allow, is_allowed, save
 from .servers import NotebookServers
 from .wording import count, one_line, visible
 
-USAGE = "[list|add|remove|start|allow ...]"
-
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 _TOOLS_SHOWN = 12
 
