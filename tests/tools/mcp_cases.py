@@ -39,19 +39,24 @@ def until(condition: Callable[[], Any], seconds: float = 10) -> None:
 @contextmanager
 def http_server() -> Iterator[str]:
     """The library's server by streamable HTTP; gives its URL."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([sys.executable, str(SERVERS / "library.py"), str(port)], stderr=subprocess.DEVNULL)
     try:
-        until(lambda: _listens(port), 30)
+        until(lambda: listens(port), 30)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()
         process.wait()
 
 
-def _listens(port: int) -> bool:
+def free_port() -> int:
+    """A port that nobody uses just now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
