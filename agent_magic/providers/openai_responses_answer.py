@@ -91,7 +91,7 @@ class ResponsesAnswer:
                 for value in self._payloads.values(payload):
                     if self.is_complete or self.failure is not None:
                         return self._items
-                    if isinstance(value, dict):
+                    if not self._read_plain(value) and isinstance(value, dict):
                         self._read_event(value)
             except NotJSONError:
                 self.failure = interrupted(self._model, self._url, "The server sent something that is not JSON.")
@@ -123,6 +123,25 @@ class ResponsesAnswer:
         return None
 
     # Events ----------------------------------------------------------------------------------------------------------
+
+    def _read_plain(self, event: Any) -> bool:
+        """Read more of a known text or call quickly; False, and nothing read, if the event is anything else."""
+        try:
+            kind, text, item = event["type"], event["delta"], self._by_id[event["item_id"]]
+        except (KeyError, TypeError):
+            return False
+        if type(text) is not str or not text or self._payloads.halves is not None:
+            return False
+        if kind == "response.output_text.delta" and item.kind == MESSAGE and item.index >= 0:
+            item.pieces.append(text)
+            self._items.append(TextDelta(item.index, text))
+            return True
+        call = item.call
+        if kind != "response.function_call_arguments.delta" or call is None or not call.announced:
+            return False
+        call.pieces.append(text)
+        self._items.append(PartialToolCall(call.index, "", "", text))
+        return True
 
     def _read_event(self, event: dict[str, Any]) -> None:
         kind = event.get("type")

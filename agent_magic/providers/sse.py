@@ -13,6 +13,14 @@ _BOM = b"\xef\xbb\xbf"
 DONE = b"[DONE]"
 # What the last event of the other APIs begins with. A connection that stays open after it is not waited for.
 _LAST_TYPES = (b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
+# Names of events that neither are an end nor can be one, so that nothing but the data matters.
+_NAMED = (
+    b"event: content_block_delta\n",
+    *(
+        b"event: response.%b.delta\n" % each
+        for each in (b"output_text", b"function_call_arguments", b"reasoning_summary_text")
+    ),
+)
 _ENDS = (DONE, *(b'{"type":%b"%b"' % (space, each) for each in _LAST_TYPES for space in (b"", b" ")))
 
 
@@ -38,9 +46,18 @@ class SSEDecoder:
     def feed(self, data: bytes) -> list[bytes]:
         if self._done:
             return []
-        # The common case: one whole event, all of it one line.
-        if self._plain and data.startswith(b"data: {") and data.find(b"\n") == len(data) - 2 and data[-1:] == b"\n":
-            return [data[6:-2]]
+        # The common cases: one whole event, of one line, or of two of which the first is its name.
+        if self._plain and data[-2:] == b"\n\n":
+            end = len(data) - 2
+            if data.startswith(b"data: {") and data.find(b"\n") == end:
+                return [data[6:end]]
+            middle = data.find(b"\n")
+            if (
+                data.startswith(_NAMED)
+                and data.startswith(b"data: {", middle + 1)
+                and data.find(b"\n", middle + 1) == end
+            ):
+                return [data[middle + 7 : end]]
         return self._feed(data)
 
     def _feed(self, data: bytes) -> list[bytes]:
