@@ -302,7 +302,12 @@ def s_tools(driver: Driver, base_url: str) -> dict:
     text = json.dumps(declarations, default=str)
     for word in ("tool_99", "count", "ratio"):
         must(word in text, f"the declarations lack {word}")
-    return {"ms": spent["ms"], "described": "How many times to do it" in text, "choices": '"write"' in text}
+    return {
+        "ms": spent["ms"],
+        "cpu_ms": spent["cpu_ms"],
+        "described": "How many times to do it" in text,
+        "choices": '"write"' in text,
+    }
 
 
 def s_first(driver: Driver, base_url: str) -> dict:
