@@ -24,7 +24,9 @@ class GeminiUsage:
 
     def add(self, report: Any) -> None:
         if isinstance(report, dict):
-            self._report |= {name: count for name, count in report.items() if count is not None}
+            if None in report.values():
+                report = {name: count for name, count in report.items() if count is not None}
+            self._report.update(report)
 
     def usage(self) -> Usage | None:
         """None where the server reported nothing."""

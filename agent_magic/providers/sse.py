@@ -37,7 +37,7 @@ class SSEDecoder:
         self._sniffed = False
         self._crlf = False
         self._has_cr = False
-        self._plain = False
+        self._plain = self._plain_crlf = False
         self._pieces: list[bytes] = []
 
     def is_done(self) -> bool:
@@ -47,7 +47,7 @@ class SSEDecoder:
         if self._done:
             return []
         # The common cases: one whole event, of one line, or of two of which the first is its name.
-        if self._plain and data[-2:] == b"\n\n":
+        if self._plain and data[-2:] == b"\n\n" and b"\r" not in data:
             end = len(data) - 2
             if data.startswith(b"data: {") and data.find(b"\n") == end:
                 return [data[6:end]]
@@ -58,6 +58,10 @@ class SSEDecoder:
                 and data.find(b"\n", middle + 1) == end
             ):
                 return [data[middle + 7 : end]]
+        elif self._plain_crlf and data[-4:] == b"\r\n\r\n" and data.startswith(b"data: {"):
+            end = len(data) - 4
+            if data.find(b"\r") == end and data.find(b"\n") == end + 1:
+                return [data[6:end]]
         return self._feed(data)
 
     def _feed(self, data: bytes) -> list[bytes]:
@@ -72,7 +76,7 @@ class SSEDecoder:
         # Without a line end no event can be complete; joining only then keeps one huge event linear.
         if b"\n" not in data:
             self._pieces.append(data)
-            self._plain = False
+            self._plain = self._plain_crlf = False
             return []
         if self._pieces:
             self._pieces.append(data)
@@ -81,6 +85,7 @@ class SSEDecoder:
         rest = blocks.pop()
         self._pieces = [rest] if rest else []
         self._plain = not rest and not self._has_cr
+        self._plain_crlf = not rest and self._has_cr and not self._crlf
         return self._payloads(blocks)
 
     def finish(self) -> list[bytes]:

@@ -60,3 +60,17 @@ def test_the_events_are_the_same_for_every_line_end_and_cut(
 def test_odd_bodies(body: bytes, expected: list[bytes]) -> None:
     assert decoded(body) == expected
     assert decoded(*(body[place : place + 1] for place in range(len(body)))) == expected
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    "name", [b"", b"event: content_block_delta", b"event: response.output_text.delta", b"event: error"]
+)
+def test_events_that_come_whole_mean_the_same_as_those_that_come_in_pieces(end: bytes, name: bytes) -> None:
+    event = (name + end if name else b"") + b'data: {"a":1}' + end + end
+    odd = [event, b"data: {" + end + b"data: }" + end + end, b'data: {"b":\r2}' + end + end, event]
+    whole, cut = SSEDecoder(), SSEDecoder()
+    together = [payload for each in odd for payload in whole.feed(each)] + whole.finish()
+    pieces = b"".join(odd)
+    apart = [p for at in range(len(pieces)) for p in cut.feed(pieces[at : at + 1])] + cut.finish()
+    assert together == apart
