@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Iterable
-from concurrent.futures import Future
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -114,24 +114,17 @@ class MCPServers:
             self._end(entries, thread)
             thread.close(1.0)
 
-    def _end(self, entries: Iterable[tuple[MCPServer, Future[None]]], thread: LoopThread | None = None) -> None:
+    def _end(self, entries: Sequence[tuple[MCPServer, Future[None]]], thread: LoopThread | None = None) -> None:
         thread = thread or self._thread
         if thread is None or not thread.in_this_process:
             return
-
-        async def stop() -> None:
-            for server, _ in entries:
-                server.stop()
-
-        thread.submit(stop()).result(CLOSE_TIMEOUT)
-        for server, life in entries:
+        for server, _ in entries:
+            thread.call(server.stop)
+        lives = [life for _, life in entries]
+        for life in wait(lives, CLOSE_TIMEOUT).not_done:
+            life.cancel()
+        for server, _ in entries:
             self._made.pop(server, None)
-            try:
-                life.result(CLOSE_TIMEOUT)
-            except (TimeoutError, asyncio.TimeoutError):
-                life.cancel()
-            except Exception:
-                continue
 
     def wait(self, timeout: float | None = None) -> None:
         """Return when every server has connected or failed, or after `timeout` seconds."""

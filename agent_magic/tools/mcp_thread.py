@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -34,6 +34,10 @@ class LoopThread:
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
+        left = asyncio.all_tasks(self._loop)
+        for task in left:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self._loop.close()
 
     @property
@@ -49,6 +53,10 @@ class LoopThread:
                 "These MCP servers are closed, or belong to the process that this one was forked from."
             )
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def call(self, function: Callable[[], object]) -> None:
+        """Have the loop call `function` soon."""
+        self._loop.call_soon_threadsafe(function)
 
     def close(self, timeout: float) -> None:
         """Stop the loop when what it is doing has ended, and wait for its thread."""
