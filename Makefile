@@ -3,6 +3,8 @@
 #   make demo    run the quickstart in a real kernel and show what happens
 #   make lab     open the quickstart in JupyterLab
 #   make test    run all tests                  (one folder: make test ARGS=tests/tools; limits of speed: ARGS="-m benchmark")
+#   make unit    the tests that start no kernel and no model
+#   make matrix  a notebook's cells on older and newer Jupyter, in environments of their own
 #   make check   lint, formatting, types, layers
 #   make soak    property tests with many more examples
 #   make bench   compare speed with plain httpx, and with other libraries named in PEERS (Python 3.11 or later)
@@ -16,10 +18,13 @@ SCENARIOS ?= import,stream,paced,loop,parallel,parallel_async,args,long,tools,fi
 REPEATS ?= 5
 
 ifeq ($(OS),Windows_NT)
-IN_VENV := $(VENV)/Scripts/python
+BIN := Scripts
+PATHS := ;
 else
-IN_VENV := $(VENV)/bin/python
+BIN := bin
+PATHS := :
 endif
+IN_VENV := $(VENV)/$(BIN)/python
 # Stands for a machine on which no model can run; says so.
 WITHOUT_LOCAL := $(VENV)/without-local
 WITHOUT_NPM := $(VENV)/without-npm
@@ -30,7 +35,16 @@ LEFT_OUT = $(shell test ! -e $(1) || echo ' and not $(2)')
 NEEDS = $(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= $(1) else "$(2)")'
 PIP = $(IN_VENV) -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo lab test check soak bench clean
+MATRIX := ipython7 ipykernel6 ipykernel7 latest
+BASE = $(PYTHON)
+# IPython 7 does not run on later Pythons.
+.venv-matrix/ipython7/ready: BASE = $(shell $(PYTHON) scripts/find_python.py 3.10)
+.venv-matrix/ipython7/ready: JUPYTER = 'ipython==7.34.*' 'ipykernel==6.17.*'
+.venv-matrix/ipykernel6/ready: JUPYTER = 'ipykernel==6.31.*'
+.venv-matrix/ipykernel7/ready: JUPYTER = 'ipykernel==7.3.*'
+.venv-matrix/latest/ready: JUPYTER = ipython ipykernel
+
+.PHONY: demo lab test unit matrix check soak bench clean
 
 demo: $(VENV)/ready
 	$(IN_VENV) scripts/demo.py
@@ -38,9 +52,16 @@ demo: $(VENV)/ready
 lab: $(VENV)/lab build/lab/quickstart.ipynb
 	$(IN_VENV) -m jupyterlab build/lab/quickstart.ipynb $(ARGS)
 
-test: $(VENV)/ready
+test: $(VENV)/local
 	@cat $(WITHOUT_LOCAL) $(WITHOUT_NPM) 2> /dev/null || true
 	$(IN_VENV) -m pytest -m "not benchmark$(call LEFT_OUT,$(WITHOUT_LOCAL),local)$(call LEFT_OUT,$(WITHOUT_NPM),npm)" $(ARGS)
+
+unit: $(VENV)/ready
+	$(IN_VENV) -m pytest -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
+
+matrix: $(VENV)/ready $(MATRIX:%=.venv-matrix/%/ready)
+	AGENT_MAGIC_KERNELS='$(subst $(space),$(PATHS),$(MATRIX:%=$(CURDIR)/.venv-matrix/%/$(BIN)/python))' \
+		$(IN_VENV) -m pytest tests/notebook/test_matrix.py $(ARGS)
 
 check: $(VENV)/check
 	$(IN_VENV) -m ruff check
@@ -58,7 +79,7 @@ bench:
 		--peers $(PEERS) --scenarios $(SCENARIOS) --repeats $(REPEATS)
 
 clean:
-	rm -rf $(VENV) .venv-bench build dist
+	rm -rf $(VENV) .venv-matrix .venv-bench build dist
 
 # A stamp stands for what is installed; a change of pyproject.toml makes it stale.
 
@@ -67,6 +88,9 @@ $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --upgrade 'pip>=25.1'
 	$(PIP) --editable . --group test
+	@touch $@
+
+$(VENV)/local: $(VENV)/ready
 	@rm -f $(WITHOUT_LOCAL)
 	$(PIP) --only-binary :all: --no-deps --group local || \
 		echo "No wheel of xllamacpp fits this machine: the tests of a model in it are left out." > $(WITHOUT_LOCAL)
@@ -74,6 +98,12 @@ $(VENV)/ready: pyproject.toml
 	$(PIP) --only-binary :all: --group node && \
 		$(NPM) install --prefix $(VENV)/npm --no-audit --no-fund --ignore-scripts --loglevel error $(MCP_SERVER) || \
 		echo "There is no Node for this machine, or no npm registry: the tests of a server from npm are left out." > $(WITHOUT_NPM)
+	@touch $@
+
+.venv-matrix/%/ready: pyproject.toml
+	@test -n '$(BASE)'
+	$(BASE) -m venv $(@D)
+	$(@D)/$(BIN)/python -m pip --disable-pip-version-check install --quiet --editable . matplotlib $(JUPYTER)
 	@touch $@
 
 $(VENV)/check: $(VENV)/ready
@@ -89,3 +119,5 @@ build/lab/quickstart.ipynb: notebooks/quickstart.ipynb
 	cp notebooks/quickstart.ipynb $@
 
 comma := ,
+empty :=
+space := $(empty) $(empty)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from jupyter_client.manager import KernelManager
@@ -62,13 +65,16 @@ class Cell:
 
 
 class Kernel:
-    """Starts a kernel and runs cells in it. `answers` are given to its questions; when they run out, it has to wait."""
+    """Starts a kernel and runs cells in it. `answers` are given to its questions; when they run out, it has to wait.
 
-    def __init__(self, **environment: str) -> None:
-        import os
+    `python` is the interpreter whose ipykernel this is, by default this one; `folder` is where it works.
+    """
 
+    def __init__(self, python: str = sys.executable, folder: Path | None = None, **environment: str) -> None:
         self.manager = KernelManager(kernel_name="python3")
-        self.manager.start_kernel(env={**os.environ, **environment})
+        assert self.manager.kernel_spec is not None
+        self.manager.kernel_spec.argv[0] = python
+        self.manager.start_kernel(env={**os.environ, **environment}, cwd=folder)
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=60)
@@ -82,6 +88,10 @@ class Kernel:
     def close(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+
+    def restart(self) -> None:
+        self.manager.restart_kernel(now=True)
+        self.client.wait_for_ready(timeout=60)
 
     def interrupt(self) -> float:
         """Press Stop; returns when."""
