@@ -196,7 +196,7 @@ class ToolExecutionEndEvent:
 
 @dataclass(frozen=True)
 class NoteEvent:
-    """Something that the user should know, such as that a request is sent again in 20 seconds. `Reply.notes` has it too.
+    """Something that the user should know, such as that a request is sent again in 20 s. `Reply.notes` has it too.
 
     It is ours: the source documents know no such event.
     """

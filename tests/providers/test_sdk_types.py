@@ -174,7 +174,10 @@ def check_gemini(url: str, body: dict[str, Any]) -> None:
         "toolConfig": types.ToolConfig,
         "generationConfig": types.GenerationConfig,
     }
-    for name, value in body.items():
+    # The SDK has this field only in the configuration that it makes the wire form from.
+    generation = dict(body.get("generationConfig", {}))
+    types.ImageConfig.model_validate_json(json.dumps(generation.pop("imageConfig", {})))
+    for name, value in {**body, "generationConfig": generation}.items():
         for each in value if isinstance(value, list) else [value]:
             forms[name].model_validate_json(json.dumps(each))
     open_calls: list[str] = []
