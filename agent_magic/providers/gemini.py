@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Mapping
 
 from ..abort import AbortSignal
 from ..config import RequestConfig
-from ..errors import StreamInterruptedError
-from ..events import StreamEvent, delta_event, stop_event
+from ..events import StreamEvent
 from ..messages import Context
 from ..models import Model
 from . import embedding_request, gemini_embeddings, gemini_request as request
+from .answering import events_of
 from .gemini_answer import GeminiAnswer
 from .gemini_server import address, key_headers
 from .http import post
 
 
-async def stream(
+def stream(
     model: Model, context: Context, config: RequestConfig, signal: AbortSignal | None
-) -> AsyncIterator[list[StreamEvent]]:
+) -> AsyncGenerator[list[StreamEvent], None]:
     """Ask the model and give its answer as it comes; raises `ProviderError`."""
     if embedding_request.wanted(model, config):
-        async for batch in gemini_embeddings.stream(model, context, config):
-            yield batch
-        return
+        return gemini_embeddings.stream(model, context, config)
     url = address(model, "streamGenerateContent", "alt=sse")
     body = request.request_body(model, context, config)
     answer = GeminiAnswer(model, url)
-    broken: StreamInterruptedError | None = None
-    try:
-        async with aclosing(post(model, url, key_headers(model, url), body, config)) as reads:
-            async for payloads in reads:
-                items = answer.read(payloads)
-                if items:
-                    yield [delta_event(*items)]
-                if answer.failure is not None:
-                    break
-    except StreamInterruptedError as error:
-        # Once the server has said why it finished, a connection that breaks off loses nothing.
-        broken = None if answer.is_complete else error
-    items = answer.end(broken)
-    if items:
-        yield [delta_event(*items)]
-    yield [stop_event(answer.stop_reason, answer.usage())]
-    if answer.failure is not None:
-        raise answer.failure
+    return events_of(answer, post(model, url, key_headers(model, url), body, config))
 
 
 def unsupported(model: Model, config: RequestConfig) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from ..config import RequestConfig, StopReason
@@ -25,7 +25,7 @@ _BATCH = 100
 Wire = dict[str, Any]
 
 
-async def stream(model: Model, context: Context, config: RequestConfig) -> AsyncIterator[list[StreamEvent]]:
+async def stream(model: Model, context: Context, config: RequestConfig) -> AsyncGenerator[list[StreamEvent], None]:
     """Give one `EmbeddingItem` for each user message, in their order; raises `ProviderError`."""
     inputs = [message for message in context.messages if isinstance(message, UserMessage)]
     if not inputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from ..abort import AbortSignal
@@ -22,7 +22,7 @@ from .provider_errors import stream_error, where
 
 async def stream(
     model: Model, context: Context, config: RequestConfig, signal: AbortSignal | None
-) -> AsyncIterator[list[StreamEvent]]:
+) -> AsyncGenerator[list[StreamEvent], None]:
     """Give one `EmbeddingItem` for each user message, in their order; raises `ProviderError`."""
     url = address(model, "/embeddings")
     texts = input_texts(context)

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Mapping
 
 from ..abort import AbortSignal
 from ..config import RequestConfig
-from ..events import StreamEvent, delta_event, stop_event
+from ..events import StreamEvent
 from ..messages import Context
 from ..models import Model
 from . import embedding_request, openai_embeddings as embeddings, openai_responses_request as request
+from .answering import events_of
 from .http import post
 from .openai_responses_answer import ResponsesAnswer
 from .openai_server import address, key_headers
 from .quirks import quirks_of
 
 
-async def stream(
+def stream(
     model: Model, context: Context, config: RequestConfig, signal: AbortSignal | None
-) -> AsyncIterator[list[StreamEvent]]:
+) -> AsyncGenerator[list[StreamEvent], None]:
     """Ask the model and give its answer as it comes; raises `ProviderError`."""
     if embedding_request.wanted(model, config):
-        async for batch in embeddings.stream(model, context, config, signal):
-            yield batch
-        return
+        return embeddings.stream(model, context, config, signal)
     url = address(model, "/responses")
     body = request.request_body(model, context, config, quirks_of(model))
     answer = ResponsesAnswer(model, url)
-    reading = post(model, url, key_headers(model, url), body, config, lambda: answer.is_complete)
-    async with aclosing(reading) as reads:
-        async for payloads in reads:
-            items = answer.read(payloads)
-            if items:
-                yield [delta_event(*items)]
-            if answer.failure is not None:
-                break
-    items = answer.end()
-    if items:
-        yield [delta_event(*items)]
-    yield [stop_event(answer.stop_reason, answer.usage())]
-    if answer.failure is not None:
-        raise answer.failure
+    return events_of(answer, post(model, url, key_headers(model, url), body, config, lambda: answer.is_complete))
 
 
 def unsupported(model: Model, config: RequestConfig) -> Mapping[str, str]:

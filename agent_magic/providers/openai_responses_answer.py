@@ -97,14 +97,14 @@ class ResponsesAnswer:
                 self.failure = interrupted(self._model, self._url, "The server sent something that is not JSON.")
         return self._items
 
-    def end(self) -> list[StreamItem]:
+    def end(self, broken: ProviderError | None) -> list[StreamItem]:
         """The items that were held back, once nothing more comes; then `failure` and `stop_reason` are final."""
         self._items = []
         for item in self._output:
             rest = self._payloads.left_at(item)
             if rest:
                 self._append(item, rest)
-        self.failure = self.failure or self._failed_end()
+        self.failure = self.failure or broken or self._failed_end()
         if self.failure is None:
             truncated = self.stop_reason is StopReason.LENGTH
             self._items += self._assembly.finish(truncated)
