@@ -50,6 +50,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "EmptyResponseError",
         "InvalidDataError",
         "MCPServerError",
+        "OutputTypeError",
         "ProviderError",
         "RateLimitError",
         "ReplayError",

@@ -62,6 +62,7 @@ from .errors import (
     EmptyResponseError as EmptyResponseError,
     InvalidDataError as InvalidDataError,
     MCPServerError as MCPServerError,
+    OutputTypeError as OutputTypeError,
     ProviderError as ProviderError,
     RateLimitError as RateLimitError,
     ReplayError as ReplayError,

@@ -99,6 +99,22 @@ class ReplayError(AgentMagicError):
     """A request was not recorded, or a recording cannot be read or written."""
 
 
+class OutputTypeError(AgentMagicError, ValueError):
+    """The answer does not fit the `output_type`, also after it was sent back once with what is wrong.
+
+    `problems` says what is wrong. `reply` holds the `Reply`: its `text` is the answer as it came.
+    """
+
+    def __init__(self, output_type: str, problems: str) -> None:
+        self.output_type = output_type
+        self.problems = problems
+        super().__init__(
+            f"The answer does not fit {output_type}: {problems}\n"
+            "Send the message again, word it differently, or allow more in the type. The answer as it came is the "
+            "`text` of this error's `reply`."
+        )
+
+
 class AbortedError(AgentMagicError):
     """The request was aborted. `partial` is what had been received, or None."""
 

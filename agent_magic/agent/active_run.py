@@ -7,8 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from ..errors import OutputTypeError
 from .loop import Run
-from .reply import Reply
+from .reply import Reply, StopCause
 
 
 class ActiveRun:
@@ -72,6 +73,11 @@ class ActiveRun:
         if self.run.error is not None:
             self.run.error.reply = reply
             raise self.run.error
+        structured = self.run.scope.structured
+        if structured is not None and structured.fault is not None and reply.stop_cause is not StopCause.ABORTED:
+            mismatch = OutputTypeError(structured.wanted.name, structured.fault)
+            mismatch.reply = reply
+            raise mismatch
         return reply
 
     def outcome(self) -> Reply:
@@ -79,6 +85,7 @@ class ActiveRun:
         return Reply(
             tuple(run.scope.messages),
             run.usage,
+            run.scope.structured.value if run.scope.structured is not None else None,
             stop_cause=run.stop_cause,
             notes=tuple(run.request.notes),
         )

@@ -22,12 +22,14 @@ from .background import run_blocking
 from .budget import Account
 from .loop import RequestSettings, Run, awaits_answer
 from .loop_config import LOOP_NAMES, OVERRIDABLE, REQUEST_NAMES, AgentLoopConfig, split_config
+from .output_type import OutputType
 from .policy import Approver, Policy
 from .queues import MessageQueue
 from .reply import Reply
 from .scope import Listener, RunScope
 from .state import AgentState
 from .stream import Channel, EventStream
+from .structured import StructuredAnswer
 
 BUSY = (
     "The agent is running. Wait for it (`await agent.wait_for_idle()`), stop it (`agent.abort()`), or hand it the "
@@ -185,14 +187,20 @@ class Agent:
 
     # Running ----------------------------------------------------------------------------------------------------------
 
-    async def prompt(self, message: Any, *, images: Iterable[Content] = (), **overrides: Any) -> Reply:
+    async def prompt(
+        self, message: Any, *, output_type: Any = None, images: Iterable[Content] = (), **overrides: Any
+    ) -> Reply:
         """Send a text, a message or several, and run until the model is done.
 
         `images` go behind the text. `overrides` are fields of `AgentLoopConfig` and `RequestConfig`, or `model`, for
         this run. Returns the `Reply`, also of a run that was aborted or that stopped at a limit. Raises the error that
         ended the run, whose `reply` holds the `Reply`; `AgentBusyError` during a run.
+
+        `output_type` asks for an answer of that type: a pydantic model, dataclass, TypedDict, union, list, Literal or
+        plain type, or `Annotated[DataFrame, Row]` for a frame. `Reply.value` holds it. An answer that does not fit is
+        sent back once with what is wrong; then it is an `OutputTypeError`.
         """
-        active = await self._begin(lambda: as_messages(message, images), overrides)
+        active = await self._begin(lambda: as_messages(message, images), {**overrides, "output_type": output_type})
         return await active.reply()
 
     async def continue_(self, **overrides: Any) -> Reply:
@@ -216,7 +224,9 @@ class Agent:
 
         return EventStream(start)
 
-    def run(self, message: Any = None, *, images: Iterable[Content] = (), **overrides: Any) -> Reply:
+    def run(
+        self, message: Any = None, *, output_type: Any = None, images: Iterable[Content] = (), **overrides: Any
+    ) -> Reply:
         """`prompt`, blocking, whether an event loop runs in this thread or not; without a message `continue_`.
 
         Raises as `prompt` does, and KeyboardInterrupt after it has stopped the run in good order.
@@ -225,8 +235,8 @@ class Agent:
 
         async def work() -> Reply:
             if message is None:
-                return await self.continue_(**overrides)
-            return await self.prompt(message, images=images, **overrides)
+                return await self.continue_(output_type=output_type, **overrides)
+            return await self.prompt(message, output_type=output_type, images=images, **overrides)
 
         return run_blocking(work, self.abort)
 
@@ -319,7 +329,8 @@ class Agent:
     def _new_run(self, overrides: Mapping[str, Any], channel: Channel | None) -> Run:
         given = dict(overrides)
         model = resolved_model(given.pop("model", self.model))
-        for_loop, for_request = split_config(given, "prompt", OVERRIDABLE, ("model", "images"))
+        output_type = given.pop("output_type", None)
+        for_loop, for_request = split_config(given, "prompt", OVERRIDABLE, ("model", "images", "output_type"))
         config = self._loop_config.replace(**for_loop)
         account = Account()
         budgets = [
@@ -329,17 +340,23 @@ class Agent:
         ]
         for budget, _ in budgets:
             budget.check_model(model)
+        structured = None
+        if output_type is not None:
+            wanted = OutputType.of(output_type)
+            structured = StructuredAnswer(wanted, model, self.config, for_request, self._read_tools())
+            for_request |= structured.settings
         request = RequestSettings(model, self.config, for_request)
         scope = RunScope(
             agent=self,
             state=self.state,
             config=config,
-            read_tools=self._read_tools,
+            read_tools=self._read_tools if structured is None else lambda: structured.with_tool(self._read_tools()),
             listeners=self._listeners,
             runner=self.function_runner,
             policy=config.policy,
             approver=self.approver,
             channel=channel,
+            structured=structured,
         )
         if request.config.trace_id is not None:
             scope.traces = (trace_of(request.config.trace_id).handle,)

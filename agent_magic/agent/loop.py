@@ -155,6 +155,8 @@ class Run:
             if self._budgets:
                 self._limited_config(convert_to_llm(self.scope.state.messages))
             pending = self._steering.take() or ([] if self._calls_answered() else self._follow_ups.take())
+            if self.scope.structured is not None:
+                pending = [*self.scope.structured.take_advice(), *pending]
 
     async def _start_turn(self, pending: list[Any]) -> None:
         self._number += 1
@@ -187,11 +189,13 @@ class Run:
     async def _goes_on(self, answer: AssistantMessage) -> bool:
         """Whether there is another turn; if not, `stop_cause` says why."""
         self.scope.signal.throw_if_aborted()
-        config = self.scope.config
+        config, structured = self.scope.config, self.scope.structured
+        unanswered = None if structured is None else structured.judge(answer, self._results())
         if config.should_stop_after_turn is not None and await self._hook("should_stop_after_turn", self._turn()):
             self.stop_cause = StopCause.HOOK
             return False
-        wanted = self._calls_answered() or len(self._steering) or len(self._follow_ups)
+        wanted = self._calls_answered() if unanswered is None else unanswered
+        wanted = wanted or bool(len(self._steering) or len(self._follow_ups))
         if wanted and config.max_turns is not None and self._number >= config.max_turns:
             self.stop_cause = StopCause.MAX_TURNS
         elif wanted:

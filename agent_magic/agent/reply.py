@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 from ..config import StopReason, _Choice as Choice
 from ..messages import AssistantMessage, ToolCall
 from ..usage import Usage
+
+# The tool whose arguments are a structured answer.
+FINAL_ANSWER = "final_answer"
 
 
 class StopCause(Choice):
@@ -46,8 +50,13 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The text of the last answer."""
-        return self.message.text if self.message else ""
+        """The text of the last answer; the JSON of a structured answer that came as the arguments of a call."""
+        if self.message is None:
+            return ""
+        given = [call for call in self.message.all_tool_calls if call.name == FINAL_ANSWER]
+        if not given:
+            return self.message.text
+        return given[-1].arguments_error or json.dumps(given[-1].arguments, ensure_ascii=False)
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

@@ -17,6 +17,7 @@ from .loop_config import AgentLoopConfig
 from .policy import Approver, Policy
 from .state import AgentState
 from .stream import Channel
+from .structured import StructuredAnswer
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class RunScope:
 
     Events are emitted by the run's own task only, so that no listener is entered again before it has returned.
     `tools` are those of the current turn, `messages` all messages of the run so far, `traces` listeners of
-    this run only.
+    this run only; `structured` the structured answer, if one is wanted.
     """
 
     agent: Any
@@ -46,6 +47,7 @@ class RunScope:
     messages: list[Any] = field(default_factory=list)
     interrupt: BaseException | None = None
     traces: tuple[Listener, ...] = ()
+    structured: StructuredAnswer | None = None
 
     def context(self, messages: list[Any] | None = None) -> AgentContext:
         """The agent's state as hooks see it."""

@@ -31,6 +31,11 @@ def reads_media_in_results(model: Model) -> bool:
     return is_signed(model)
 
 
+def holds_answers_beside_tools(model: Model) -> bool:
+    """Whether the answer can be held to a schema while there are tools."""
+    return generation(model) >= (3, 0)
+
+
 def makes(model: Model, kind: str) -> bool:
     """Whether the model makes `image` or `audio`."""
     output = model.compat.get("output")

@@ -10,7 +10,7 @@ from ..errors import InvalidDataError
 from ..messages import Context, TextContent, UserMessage
 from ..models import Model
 from .gemini_contents import contents
-from .gemini_family import makes
+from .gemini_family import holds_answers_beside_tools, makes
 from .gemini_schema import readable_schema
 from .gemini_thinking import thinking_config
 from .json_text import to_json_bytes
@@ -70,6 +70,8 @@ def unsupported(model: Model, config: RequestConfig) -> dict[str, str]:
         found["image_config"] = "the model makes no images"
     if config.tts_config is not None:
         found["tts_config"] = "the model makes no speech"
+    if config.response_schema is not None and config.tools and not holds_answers_beside_tools(model):
+        found["response_schema"] = "the model takes no schema of the answer while it has tools"
     return found
 
 

@@ -40,7 +40,8 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def _schema_of(annotation: Any) -> dict[str, Any]:
+def schema_of(annotation: Any) -> dict[str, Any]:
+    """The JSON Schema of an annotation, to be copied before it is changed; pydantic's own exceptions pass."""
     try:
         return _schema(annotation)
     except TypeError:
@@ -58,7 +59,7 @@ def schemas_of(annotations: dict[str, Any], tool_name: str) -> tuple[dict[str, d
     definitions: dict[str, Any] = {}
     for name, annotation in annotations.items():
         try:
-            schema = dict(_schema_of(annotation))
+            schema = dict(schema_of(annotation))
         except Exception as error:
             raise undescribable(tool_name, name, annotation, str(error).partition("\n")[0]) from error
         own = schema.pop("$defs", {})
