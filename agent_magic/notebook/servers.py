@@ -97,13 +97,9 @@ class NotebookServers:
             )
         for each in self.states():
             if each.state == "failed":
-                found.append(
-                    f"The MCP server {each.name} is not there: {one_line(each.error)}. %agent mcp tells more."
-                )
+                found.append(f"The MCP server {each.name} is not there: {one_line(each.error)}. %agent mcp tells more.")
             elif each.state == "starting":
-                found.append(
-                    f"The MCP server {each.name} is still starting; its tools join when it is there."
-                )
+                found.append(f"The MCP server {each.name} is still starting; its tools join when it is there.")
         new = [note for note in found if note not in self._told]
         self._told.update(new)
         return new
