@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import os
+import tempfile
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -12,3 +13,5 @@ settings.load_profile("default")
 
 # No models of the person who runs the tests.
 os.environ["AGENT_MAGIC_CONFIG"] = str(Path(__file__).parent / "no-such-folder")
+# No conversations of theirs either.
+os.environ["AGENT_MAGIC_DATA"] = tempfile.mkdtemp(prefix="agent-magic-tests-")

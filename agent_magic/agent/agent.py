@@ -288,6 +288,14 @@ class Agent:
 
         return unsubscribe
 
+    def add_usage(self, usage: Usage | None) -> None:
+        """Count what was used beside the answers, such as for a summary: here, and in the run that goes on."""
+        active = self._active
+        if active is not None:
+            active.run.add_usage(usage)
+        else:
+            self._account.add(usage)
+
     def reset(self) -> None:
         """Forget history, queues, error and usage; keep model, tools, system prompt and listeners.
 

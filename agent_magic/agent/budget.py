@@ -121,9 +121,11 @@ class Account:
         self.usage = self.spent = Usage(cost=UsageCost())
 
     def add(self, usage: Usage | None) -> None:
-        """Take in what a tool used."""
+        """Take in what a tool or a summary used."""
         if usage is not None:
-            self.usage, self.spent = self.usage + usage, self.spent + usage
+            self.usage += usage
+            # What an unknown price adds cannot be told, and must not hide what is known.
+            self.spent += usage if usage.cost is not None else usage.priced(ModelCost())
 
     def add_answer(self, message: AssistantMessage, model: Model, prompt_tokens: int) -> None:
         """Take in an answer to a prompt of about `prompt_tokens`."""

@@ -119,6 +119,10 @@ class Run:
         """What the servers reported for this run."""
         return self._accounts[-1].usage
 
+    def add_usage(self, usage: Usage | None) -> None:
+        for account in self._accounts:
+            account.add(usage)
+
     async def execute(self, prompts: list[Any]) -> None:
         """Run to the end. Raises nothing but `GeneratorExit`; see `error` and `scope.interrupt`."""
         try:

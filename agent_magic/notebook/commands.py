@@ -126,6 +126,31 @@ COMMANDS: dict[str, Command] = {
         Command("cost", "", "what each model and tool took", later("spending.cost")),
         Command("undo", "", "take back the last message and its answer", later("exchanges.undo")),
         Command("retry", "[FLAGS]", "take back the last answer and ask again", later("exchanges.retry")),
+        Command("edit", "", "take back the last message and put it into the next cell", later("session_command.edit")),
+        Command(
+            "sessions",
+            "[FILTER]",
+            "the conversations that are kept, the last one first",
+            later("session_command.sessions"),
+        ),
+        Command(
+            "resume",
+            "[ID|TITLE]",
+            "go on with a conversation that is kept; alone: with the last one",
+            later("session_command.resume"),
+        ),
+        Command(
+            "fork", "[ID|TITLE]", "go on in a copy of this conversation, or of another", later("session_command.fork")
+        ),
+        Command(
+            "compact",
+            "[FOCUS]",
+            "put a summary in the place of the older part of the conversation",
+            later("session_command.compact"),
+        ),
+        Command(
+            "export", "[PATH]", "write the conversation to a file: .md, .html, .json or .jsonl", later("export.export")
+        ),
         Command("fix", "[FLAGS]", "have the last error explained, and its cell corrected", later("fix.fix")),
         Command(
             "approve",

@@ -26,7 +26,7 @@ def new(kernel: NotebookKernel, words: Words) -> Answer:
 def undo(kernel: NotebookKernel, words: Words) -> Answer:
     if words:
         return None
-    taken = kernel.take_back()
+    taken = kernel.conversation.take_back()
     if taken is None:
         return NOTHING_SAID
     left = len(kernel.agent.messages)
@@ -41,7 +41,7 @@ def retry(kernel: NotebookKernel, words: Words) -> Answer:
         return NOTHING_SAID
 
     async def message() -> Any:
-        return kernel.take_back()
+        return kernel.conversation.take_back()
 
     return Errand(options, message)
 

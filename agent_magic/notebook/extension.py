@@ -32,7 +32,7 @@ def load(shell: Any) -> None:
         shell.agent_magic = extension
         stack.callback(delattr, shell, "agent_magic")
         stack.callback(kernel.replaying.close)
-        stack.callback(kernel.servers.close)
+        stack.callback(kernel.close)
         kernels.enter(kernel)
         stack.callback(kernels.leave, kernel)
         shell.configurables.append(settings)

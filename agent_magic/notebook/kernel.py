@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from ..errors import AgentMagicError
-from ..messages import UserMessage
 from ..models import Model
 from .flags import CellOptions, near
 from .folders import Folders, notebook_folder
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ..agent.budget import Budget
     from ..agent.policy import Policy
     from ..tools.tool import AgentTool
+    from .conversation import Conversation
+    from .notebook_agent import NotebookAgent
     from .view import View
 
 # Fixed to the byte, so that servers can cache what begins with it.
@@ -67,16 +69,33 @@ class NotebookKernel:
         self.replaying = Replaying(shell, settings, self._own_texts)
         self.namespace = Namespace(shell.user_ns, shell.user_ns_hidden)
         self.tools.provide(namespace_tools(self.namespace), on=True)
-        self._agent: Agent | None = None
+        self._agent: NotebookAgent | None = None
+        self._conversation: Conversation | None = None
         settings.observe(self._setting_changed, list(SETTINGS))
 
     @property
-    def agent(self) -> Agent:
+    def agent(self) -> NotebookAgent:
         if self._agent is None:
+            from .conversation import Conversation
+
             self._agent = self._new_agent()
+            self._conversation = Conversation(self, self._agent)
         return self._agent
 
-    def _new_agent(self) -> Agent:
+    @property
+    def conversation(self) -> Conversation:
+        """Where the agent's history is kept."""
+        assert self.agent is not None
+        assert self._conversation is not None
+        return self._conversation
+
+    def close(self) -> None:
+        """Let go of what is open: the file of the session, and the servers."""
+        if self._conversation is not None:
+            self._conversation.close()
+        self.servers.close()
+
+    def _new_agent(self) -> NotebookAgent:
         from ..agent.policy import Policy
         from .approval import InputApprover
         from .kernel_tools import kernel_tools
@@ -114,24 +133,8 @@ class NotebookKernel:
         return "mcp" if tool is None else str(tool.origin)
 
     def forget(self) -> None:
-        """Forget the conversation and what was allowed for its length. Raises `AgentBusyError` during a run."""
-        self.agent.reset()
-        self.ledger.clear()
-        if self.agent.policy is not None:
-            self.agent.policy.forget()
-
-    def take_back(self) -> UserMessage | None:
-        """Forget the last message of the user and all that came after it; returns it, None where there is none.
-
-        Raises `AgentBusyError` during a run.
-        """
-        messages = self.agent.messages
-        places = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
-        if not places:
-            return None
-        taken: UserMessage = messages[places[-1]]
-        self.agent.messages = messages[: places[-1]]
-        return taken
+        """Begin an empty conversation. Raises `AgentBusyError` during a run."""
+        self.conversation.begin()
 
     def folders(self) -> Folders:
         """Where tools and mentions may reach files: in the notebook's folder, and where settings and policy allow."""
@@ -260,6 +263,21 @@ def _temperature_setting(agent: Agent, temperature: float | None) -> None:
     agent.config = agent.config.replace(temperature=temperature)
 
 
+def _budget_setting(agent: Agent, usd: float | None) -> None:
+    _limit(agent, usd=usd)
+
+
+def _token_budget_setting(agent: Agent, tokens: int | None) -> None:
+    _limit(agent, tokens=tokens)
+
+
+def _limit(agent: Agent, **limit: Any) -> None:
+    from ..agent.budget import Budget
+
+    budget = replace(agent.loop_config.budget or Budget(), **limit)
+    agent.loop_config = agent.loop_config.replace(budget=None if budget == Budget() else budget)
+
+
 def _policy_setting(agent: Agent, path: str) -> None:
     from ..agent.policy import Policy
 
@@ -274,6 +292,8 @@ SETTINGS: dict[str, Callable[[Any, Any], None]] = {
     "thinking": _thinking_setting,
     "max_tokens": _tokens_setting,
     "temperature": _temperature_setting,
+    "budget": _budget_setting,
+    "token_budget": _token_budget_setting,
     "policy_file": _policy_setting,
 }
 

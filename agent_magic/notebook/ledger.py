@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidDataError
 from ..events import AgentEvent, MessageEndEvent, ToolExecutionEndEvent, ToolExecutionStartEvent
 from ..usage import Usage, UsageCost
+
+if TYPE_CHECKING:
+    from ..session.entries import Entry as SessionEntry, MessageEntry
+
+# What stands for the models of summaries that were made before.
+_SUMMARIES = "summaries"
 
 
 @dataclass
@@ -41,6 +49,34 @@ class Ledger:
             total = total + entry.usage
         return total
 
+    def recount(self, entries: Iterable[SessionEntry]) -> None:
+        """Count anew, from what a session has kept; how long its tools took is not known."""
+        from ..session.entries import BranchSummaryEntry, CompactionEntry, MessageEntry
+        from ..session.tree import usage_of
+
+        self.clear()
+        for entry in entries:
+            if isinstance(entry, MessageEntry) and entry.role in ("assistant", "toolResult"):
+                self._count_kept(entry)
+            elif isinstance(entry, (CompactionEntry, BranchSummaryEntry)):
+                self.count_request(_SUMMARIES, usage_of(entry))
+
+    def _count_kept(self, entry: MessageEntry) -> None:
+        try:
+            message = entry.message
+        except InvalidDataError:
+            return
+        if entry.role == "assistant":
+            self._count_answer(message)
+        else:
+            self._count_result(message.tool_name, message.is_error, message.usage)
+
+    def count_request(self, model: str, usage: Usage | None) -> None:
+        """Count a request that was no answer of the conversation, such as for a summary."""
+        entry = self.models.setdefault(model, Entry())
+        entry.calls += 1
+        entry.usage += Usage(cost=None) if usage is None else usage
+
     def handle(self, event: AgentEvent) -> None:
         if isinstance(event, MessageEndEvent) and event.message.role == "assistant":
             self._count_answer(event.message)
@@ -60,10 +96,13 @@ class Ledger:
             entry.usage += Usage(cost=None)
 
     def _count_call(self, event: ToolExecutionEndEvent) -> None:
-        entry = self.tools.setdefault(event.tool_name, Entry())
-        entry.calls += 1
-        entry.failed += bool(event.is_error)
+        entry = self._count_result(event.tool_name, event.is_error, getattr(event.result, "usage", None))
         entry.seconds += time.monotonic() - self._began.pop(event.tool_call_id, time.monotonic())
-        usage = getattr(event.result, "usage", None)
+
+    def _count_result(self, tool: str, is_error: bool, usage: Usage | None) -> Entry:
+        entry = self.tools.setdefault(tool, Entry())
+        entry.calls += 1
+        entry.failed += bool(is_error)
         if usage is not None:
             entry.usage += usage
+        return entry

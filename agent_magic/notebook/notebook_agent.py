@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..agent.agent import Agent
+from ..models import Model
 from ..tools.tool import AgentTool
 from .key_guard import guarding
 from .notebook_tools import NotebookTools
@@ -22,6 +23,16 @@ class NotebookAgent(Agent):
         super().__init__(**more)
         self._notebook = notebook
         self._servers = servers
+
+    @property
+    def model_in_use(self) -> Model:
+        """The model of the run that goes on, else of the next one."""
+        active = self._active
+        return self.model if active is None else active.run.request.model
+
+    def check_idle(self) -> None:
+        """Raise `AgentBusyError` during a run."""
+        self._check_idle()
 
     def _read_tools(self) -> Mapping[str, AgentTool]:
         known = self._notebook.known({**self._servers.tools(), **super()._read_tools()})

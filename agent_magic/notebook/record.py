@@ -120,6 +120,10 @@ class Recorder:
     def add_note(self, text: str) -> None:
         self._journal.add("note", "done", text=self._journal.fit("answer", with_note(text, DETAIL_LIMIT)))
 
+    def add_usage(self, usage: Usage | None) -> None:
+        """Count what was used beside answers and tools, such as for a summary."""
+        self._count(usage)
+
     def mark_denied(self, tool_call_id: str, reason: str = "") -> None:
         """The call was refused; its error result will not show as a failure."""
         self._denied[tool_call_id] = one_line(reason)

@@ -91,7 +91,8 @@ async def _shown_run(kernel: NotebookKernel, errand: Errand) -> Outcome:
     message = await errand.message()
     if options.new:
         kernel.forget()
-    view = _view(kernel, options, Recorder(uuid.uuid4().hex, None, overrides.get("model", agent.model)))
+    recorder = Recorder(uuid.uuid4().hex, kernel.conversation.id, overrides.get("model", agent.model))
+    view = _view(kernel, options, recorder)
     warning = warning_about(getattr(message, "text", ""))
     if warning is not None:
         view.recorder.add_note(warning)
@@ -119,6 +120,8 @@ async def _shown_run(kernel: NotebookKernel, errand: Errand) -> Outcome:
     finally:
         forget()
         if started:
+            for problem in kernel.conversation.problems():
+                view.recorder.add_note(problem)
             view.recorder.finish(outcome.error or outcome.reply)
             kernel.runs.add(view.recorder.record())
             view.finish()

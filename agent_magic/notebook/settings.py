@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from traitlets import Enum, Float, Int, List, TraitError, Unicode, validate
+from traitlets import Bool, Enum, Float, Int, List, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
 from .flags import thinking_level
@@ -27,9 +27,23 @@ class AgentMagic(Configurable):
         config=True
     )
     temperature = Float(None, min=0.0, allow_none=True, help="None: as the model likes.").tag(config=True)
-
     mention_seconds = Float(
         1.0, min=0.05, help="Seconds to look at each @name; five times as many to draw a figure."
+    ).tag(config=True)
+
+    budget = Float(None, min=0.0, allow_none=True, help="The most US dollars of one conversation; None: no limit.").tag(
+        config=True
+    )
+    token_budget = Int(
+        None, min=1, allow_none=True, help="The most tokens of one conversation, prompts and answers; None: no limit."
+    ).tag(config=True)
+    sessions = Enum(
+        ["user", "notebook", "off"],
+        "user",
+        help="Where conversations are kept: in your data folder, beside the notebook, or nowhere; from the next on.",
+    ).tag(config=True)
+    compaction = Bool(
+        True, help="Whether a summary takes the place of the older part of a conversation that comes near the window."
     ).tag(config=True)
 
     @validate("thinking")

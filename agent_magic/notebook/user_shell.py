@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..errors import AgentBusyError
+from dataclasses import replace
+
 from .command import Answer, Words
 from .interrupt import sigint_raises
 from .kernel import NotebookKernel
-from .masking import masked
+from .masking import masked, without_known_keys
 
 
 def run_for_user(kernel: NotebookKernel, line: str) -> str:
@@ -14,16 +15,13 @@ def run_for_user(kernel: NotebookKernel, line: str) -> str:
 
     Raises `AgentBusyError` during a run, where it might come between a call and its result.
     """
-    from ..agent.agent import BUSY
     from .shell import user_command
 
-    agent = kernel.agent
-    if agent.loop is not None:
-        raise AgentBusyError(BUSY)
+    kernel.agent.check_idle()
     hidden = line.startswith("!!")
     with sigint_raises():
         message = user_command(line.lstrip("!").strip(), kernel.home, hidden)
-    agent.messages = [*agent.messages, message]
+    kernel.conversation.append(replace(message, output=without_known_keys(message.output)))
     if message.cancelled:
         end = "The command was stopped."
     else:

@@ -67,8 +67,8 @@ class SessionFile:
         """Return when all is on the disk."""
         self._writer.flush(timeout)
 
-    def close(self) -> None:
-        self._writer.close()
+    def close(self, timeout: float | None = None) -> None:
+        self._writer.close(timeout)
 
 
 def read_session(path: Path) -> Contents:

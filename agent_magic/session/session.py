@@ -317,10 +317,10 @@ class Session:
         if self._file is not None:
             self._file.flush(timeout)
 
-    def close(self) -> None:
-        """Flush, and let go of the file."""
+    def close(self, timeout: float | None = None) -> None:
+        """Flush, which may take `timeout` seconds, and let go of the file. Raises `SessionError` as `flush` does."""
         if self._file is not None:
-            self._file.close()
+            self._file.close(timeout)
 
     def __enter__(self) -> Session:
         return self

@@ -71,12 +71,12 @@ class Writer:
             if self._error is not None:
                 raise self._error
 
-    def close(self) -> None:
+    def close(self, timeout: float | None = None) -> None:
         """Flush, close the file and give its lock back. Closing again does nothing."""
         if self._closed:
             return
         try:
-            self.flush()
+            self.flush(timeout)
         finally:
             self._closed = True
             if isinstance(self._file, io.FileIO):

@@ -1,0 +1,94 @@
+"""`%agent export PATH`: the conversation as a file to read (.md, .html) or to work with (.json, .jsonl)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from ..errors import SessionError
+from ..events import MessageEndEvent, MessageStartEvent, ToolExecutionEndEvent, ToolExecutionStartEvent, TurnStartEvent
+from ..messages import AssistantMessage, BashExecutionMessage, ToolResultMessage, UserMessage
+from ..models import Model
+from .bundle import mimebundle
+from .command import Answer, Words
+from .kernel import NotebookKernel
+from .record import Recorder
+from .wording import count, one_line
+
+FORMS = (".md", ".html", ".json", ".jsonl")
+
+
+def export(kernel: NotebookKernel, words: Words) -> Answer:
+    path = Path(" ".join(words) or f"{kernel.conversation.session.id[:8]}.md").expanduser()
+    if path.suffix not in FORMS:
+        raise UsageError(f"The name of the file tells its form; end it with {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
+    kernel.agent.check_idle()
+    kernel.conversation.follow()
+    messages = kernel.conversation.session.messages
+    if not any(isinstance(message, UserMessage) for message in messages):
+        return "The conversation is empty; there is nothing to export."
+    try:
+        if path.exists():
+            raise UsageError(f"{path} exists already and was left as it is. Choose another name.")
+        if path.suffix == ".jsonl":
+            with kernel.conversation.session.fork(path=path) as copy:
+                copy.flush()
+        else:
+            path.write_text(_text(kernel, path.suffix, messages), encoding="utf-8")
+    except OSError as error:
+        raise SessionError(f"{path} could not be written: {error.strerror or error}") from error
+    return f"{count(len(messages), 'message')} written to {path}"
+
+
+def _text(kernel: NotebookKernel, form: str, messages: Sequence[Any]) -> str:
+    session = kernel.conversation.session
+    if form == ".json":
+        from ..stored import messages_to_json
+
+        whole = {"session": session.header.to_json(), "messages": messages_to_json(messages)}
+        return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+    first = next((each.text for each in messages if isinstance(each, UserMessage)), "")
+    title = one_line(session.name or first, 80) or "Conversation"
+    bundles = [mimebundle(record, with_prompt=True) for record in _records(kernel.agent.model, session.id, messages)]
+    if form == ".md":
+        return "\n\n---\n\n".join(bundle["text/markdown"] for bundle in bundles) + "\n"
+    parts = "\n<hr>\n".join(bundle["text/html"] for bundle in bundles)
+    head = f'<meta charset="utf-8">\n<title>{escape(title)}</title>'
+    return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{parts}\n</body>\n</html>\n'
+
+
+def _records(model: Model, session: str, messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """A record for each message of the user and what followed it."""
+    starts = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
+    ends = [*starts[1:], len(messages)] if starts else [len(messages)]
+    for start, end in zip([0, *starts[1:]] if starts else [0], ends, strict=True):
+        yield _record(model, session, messages[start:end])
+
+
+def _record(model: Model, session: str, messages: Sequence[Any]) -> dict[str, Any]:
+    answer = next((each for each in reversed(messages) if isinstance(each, AssistantMessage)), None)
+    if answer is not None and answer.model:
+        model = Model(answer.model, provider=answer.provider or "")
+    recorder = Recorder("", session, model)
+    for message in messages:
+        if isinstance(message, ToolResultMessage):
+            recorder.handle(ToolExecutionStartEvent(message.tool_call_id, message.tool_name, {}))
+            recorder.handle(
+                ToolExecutionEndEvent(message.tool_call_id, message.tool_name, message, bool(message.is_error))
+            )
+        elif isinstance(message, BashExecutionMessage):
+            recorder.add_item("context", title=f"! {message.command}", text=message.output)
+        else:
+            if isinstance(message, AssistantMessage):
+                recorder.handle(TurnStartEvent())
+            recorder.handle(MessageStartEvent(message))
+            recorder.handle(MessageEndEvent(message))
+    recorder.finish()
+    took = max(0, messages[-1].timestamp - messages[0].timestamp) / 1000
+    items = [{key: value for key, value in item.items() if key != "seconds"} for item in recorder.record()["items"]]
+    return {**recorder.record(), "items": items, "seconds": took}
