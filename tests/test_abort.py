@@ -58,7 +58,7 @@ def test_waiting_ends_when_another_thread_aborts() -> None:
         await asyncio.wait_for(signal.wait(), 5)
         return time.perf_counter() - start
 
-    assert 0.02 < asyncio.run(wait()) < 1
+    assert 0.02 < asyncio.run(wait()) < 4.5
     asyncio.run(asyncio.wait_for(signal.wait(), 1))
 
 

@@ -74,10 +74,10 @@ def test_text_after_a_fence_is_text_again() -> None:
 def test_a_long_prompt_is_searched_in_linear_time() -> None:
     import time
 
-    began = time.perf_counter()
+    began = time.process_time()
     for text in ("@" * 100_000, "`" * 100_000, "@a." * 50_000, "`a" * 50_000, "@x\n" * 30_000, "```\n" * 30_000):
         find_mentions(text)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize("name", ["@df.price", "@In[-1]", '@file:"a b.txt"'])

@@ -83,9 +83,9 @@ def test_an_unknown_name_is_an_error_that_says_where_names_are_listed() -> None:
 
 def test_ten_thousand_names_are_cheap_and_the_rest_is_counted() -> None:
     names = space(**{f"name_{number}": double for number in range(10_000)})
-    began = time.perf_counter()
+    began = time.process_time()
     text = variables_text(names)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
     assert text.count("\n") == MAX_NAMES
     assert "… 9,800 more; give a pattern" in text
 

@@ -57,7 +57,7 @@ def alive(path: Path) -> bool:
 
 
 def gone(path: Path) -> bool:
-    end = time.monotonic() + 3
+    end = time.monotonic() + 10
     while alive(path) and time.monotonic() < end:
         time.sleep(0.02)
     return not alive(path)
@@ -66,7 +66,7 @@ def gone(path: Path) -> bool:
 def test_a_time_out_ends_the_whole_group_and_keeps_the_output(tmp_path: Path) -> None:
     began = time.monotonic()
     result = ran("trap '' TERM; sleep 60 & echo $! > child; echo began; wait", tmp_path, timeout=0.5)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15
     assert result.is_error
     assert result.text == "Command timed out after 0.5 seconds\n\nbegan"
     assert gone(tmp_path / "child")
@@ -78,14 +78,14 @@ def test_stop_ends_the_whole_group(tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(am.AbortedError):
         ran("sleep 60 & echo $! > child; wait", tmp_path, context={"signal": signal})
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 15
     assert gone(tmp_path / "child")
 
 
 def test_what_is_left_in_the_background_holds_nothing_up_and_lives_on(tmp_path: Path) -> None:
     began = time.monotonic()
     assert ran("sleep 30 & echo $! > child; echo done", tmp_path).text == "done"
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15
     assert alive(tmp_path / "child")
     os.kill(int((tmp_path / "child").read_text()), 9)
 

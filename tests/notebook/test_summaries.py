@@ -151,9 +151,9 @@ def test_a_column_of_objects_of_the_users_is_not_counted() -> None:
 
 def test_complaint_57_ten_million_rows_take_a_moment_and_it_is_said_that_rows_were_left_out() -> None:
     frame = pd.DataFrame({"n": np.arange(10_000_000), "s": np.resize(np.array(["a", "b", "c"]), 10_000_000)})
-    began = time.perf_counter()
+    began = time.process_time()
     text = told(frame)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     assert "10,000,000 rows" in text
     assert "Statistics (of one row in 20):" in text
     assert "maximum 9999980" in text
@@ -172,9 +172,9 @@ def test_an_array_is_told_by_shape_type_and_values_or_their_range() -> None:
 
 
 def test_a_large_array_is_read_at_places() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     text = told(np.ones((3, 10_000_000), dtype=np.int8))
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
     assert "maximum 1 (of one value in 30)" in text
 
 

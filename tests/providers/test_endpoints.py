@@ -111,7 +111,7 @@ def test_a_vendors_key_goes_with_the_question_to_the_vendor_alone(
 def test_local_servers_are_those_that_answer_in_time_with_models(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         serving({"data": [{"id": "qwen3"}]}) as (quick, _),
-        serving({"data": [{"id": "late"}]}, delay=2) as (slow, _),
+        serving({"data": [{"id": "late"}]}, delay=4) as (slow, _),
         serving(b"<html>another program</html>") as (other, _),
     ):
         places = {"ollama": quick, "lmstudio": slow, "vllm": other, "llamacpp": "http://127.0.0.1:9"}
@@ -121,7 +121,7 @@ def test_local_servers_are_those_that_answer_in_time_with_models(monkeypatch: py
         seconds = time.perf_counter() - begin
 
     assert found == [Endpoint("ollama", quick, ("qwen3",))]
-    assert seconds < 1.5
+    assert seconds < 3.5
 
 
 def test_only_this_machine_is_asked_for_local_servers(stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,10 +42,10 @@ def test_appending_takes_as_long_at_the_end_as_at_the_start(large: Path, tmp_pat
     def seconds(session: Session) -> float:
         spent = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             for _ in range(100):
                 session.append(UserMessage("hello"))
-            spent.append(time.perf_counter() - start)
+            spent.append(time.process_time() - start)
             session.flush()
         return min(spent)
 
@@ -54,7 +54,7 @@ def test_appending_takes_as_long_at_the_end_as_at_the_start(large: Path, tmp_pat
 
 
 def test_listing_does_not_read_the_messages(large: Path) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     (found,) = Session.list(large.parent)
-    assert time.perf_counter() - start < 0.1
+    assert time.process_time() - start < 0.1
     assert found.messages == 10_000
