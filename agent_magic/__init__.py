@@ -124,6 +124,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "agent.agent": ("Agent",),
     "agent.budget": ("Budget",),
     "agent.loop_config": ("AgentLoopConfig", "Block", "Turn", "TurnUpdate"),
+    "agent.many": ("Progress",),
     "agent.policy": ("ApprovalAnswer", "ApprovalRequest", "Approver", "Policy"),
     "agent.reply": ("Reply", "StopCause"),
     "agent.state": ("AgentState",),

@@ -15,6 +15,9 @@ from .agent.loop_config import (
     Turn as Turn,
     TurnUpdate as TurnUpdate,
 )
+from .agent.many import (
+    Progress as Progress,
+)
 from .agent.policy import (
     ApprovalAnswer as ApprovalAnswer,
     ApprovalRequest as ApprovalRequest,

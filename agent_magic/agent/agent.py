@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -11,7 +12,7 @@ from typing import Any
 from .. import trace_of
 from ..config import QueueMode, RequestConfig, ThinkingLevel
 from ..errors import AgentBusyError, AgentMagicError
-from ..messages import Content, UserMessage, tools_by_name
+from ..messages import Content
 from ..models import Model
 from ..providers.request import refuse_unsupported
 from ..tools.execution import FunctionRunner, PoolRunner
@@ -20,8 +21,10 @@ from ..usage import Usage
 from .active_run import ActiveRun
 from .background import run_blocking
 from .budget import Account
+from .given import as_messages, as_tool, named_tools, resolved_model
 from .loop import RequestSettings, Run, awaits_answer
 from .loop_config import LOOP_NAMES, OVERRIDABLE, REQUEST_NAMES, AgentLoopConfig, split_config
+from .many import CONCURRENCY, ManyPrompts, ProgressListener
 from .output_type import OutputType
 from .policy import Approver, Policy
 from .queues import MessageQueue
@@ -240,6 +243,42 @@ class Agent:
 
         return run_blocking(work, self.abort)
 
+    async def amap(
+        self,
+        prompts: Iterable[Any],
+        *,
+        concurrency: int = CONCURRENCY,
+        on_progress: ProgressListener | None = None,
+        **overrides: Any,
+    ) -> list[Reply | AgentMagicError]:
+        """Send each prompt in a conversation of its own, at most `concurrency` at a time.
+
+        The conversations begin without history and have this agent's model, tools, policy, hooks but for
+        `prepare_next_turn`, and usage; the agent's own history and listeners see none of them. `overrides` are those of
+        `prompt`, for each: a `budget` among them limits one conversation, that of the agent limits all together.
+
+        Returns one result a prompt, in order: its `Reply`, or the error that ended it, whose `reply` holds the
+        `Reply`. `on_progress(progress)` is called with a `Progress` at the start and as each one ends; without it a
+        bar is shown in notebooks and terminals. Cancelling aborts all.
+        """
+        return await ManyPrompts(self._alike, prompts, concurrency, on_progress, overrides).results()
+
+    def map(
+        self,
+        prompts: Iterable[Any],
+        *,
+        concurrency: int = CONCURRENCY,
+        on_progress: ProgressListener | None = None,
+        **overrides: Any,
+    ) -> list[Reply | AgentMagicError]:
+        """`amap`, blocking, whether an event loop runs in this thread or not.
+
+        Raises KeyboardInterrupt after it has stopped all conversations in good order; `on_progress` has had the
+        results until then.
+        """
+        many = ManyPrompts(self._alike, prompts, concurrency, on_progress, overrides)
+        return run_blocking(many.results, many.abort)
+
     def steer(self, message: Any) -> None:
         """Queue a message for the next turn of the current or next run. Starts nothing; safe from any thread."""
         for each in as_messages(message):
@@ -307,6 +346,18 @@ class Agent:
         state.messages = []
         state.error_message = state.stop_cause = state.streaming_message = None
         self._account = Account()
+
+    def _alike(self) -> Agent:
+        """An agent of the same kind and account, with a history of its own."""
+        other = copy.copy(self)
+        other.state = AgentState(self.model, self.system_prompt, self.thinking_level)
+        other.state.tools = self.state.tools
+        # That hook belongs to one history: it makes it smaller, for example.
+        other._loop_config = self._loop_config.replace(prepare_next_turn=None)
+        other._steering = MessageQueue(self.steering_mode)
+        other._follow_ups = MessageQueue(self.follow_up_mode)
+        other._listeners, other._active, other._lock = [], None, threading.Lock()
+        return other
 
     # Starting a run ---------------------------------------------------------------------------------------------------
 
@@ -387,38 +438,3 @@ class Agent:
 
 
 AGENT_NAMES = ("model", "tools", "system_prompt", "approver", "function_runner")
-
-
-def resolved_model(model: Model | str) -> Model:
-    if isinstance(model, Model):
-        return model
-    from ..providers.catalogue import get_model
-
-    return get_model(model)
-
-
-def as_tool(tool: Any) -> Any:
-    """`tool` itself, or the tool made of a plain function."""
-    if isinstance(tool, AgentTool) or not callable(tool):
-        return tool
-    from ..tools.function import tool as make_tool
-
-    return make_tool(tool)
-
-
-def named_tools(tools: Mapping[str, Any] | Iterable[Any]) -> Mapping[str, Any]:
-    given = tools.values() if isinstance(tools, Mapping) else tools
-    return tools_by_name([as_tool(tool) for tool in given]) or {}
-
-
-def as_messages(message: Any, images: Iterable[Content] = ()) -> list[Any]:
-    """What a prompt may be, as messages: a text with images, a message, or a list of these."""
-    pictures = list(images)
-    if isinstance(message, str):
-        return [UserMessage([message, *pictures] if message else pictures)]
-    several = list(message) if isinstance(message, (list, tuple)) else [message]
-    messages = [UserMessage(each) if isinstance(each, str) else each for each in several]
-    for each in messages:
-        if not hasattr(each, "role"):
-            raise AgentMagicError(f"A prompt is a text, a message or a list of these, not {type(each).__name__}.")
-    return [*messages, UserMessage(pictures)] if pictures else messages
