@@ -197,11 +197,11 @@ class Session:
     @property
     def model(self) -> tuple[str, str] | None:
         """Provider and id of the model last used on the active branch."""
-        return model_of(self.branch)
+        return model_of(self.tree.upwards())
 
     @property
     def thinking_level(self) -> str:
-        return thinking_level_of(self.branch)
+        return thinking_level_of(self.tree.upwards())
 
     @property
     def usage(self) -> Usage | None:

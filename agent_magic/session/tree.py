@@ -67,33 +67,36 @@ class Tree:
 
     def path(self, leaf_id: str | None = None) -> list[Entry]:
         """The entries from the root to `leaf_id`, or to the leaf. A missing parent ends the path, as a root does."""
-        found: dict[str, Entry] = {}
+        return list(self.upwards(leaf_id))[::-1]
+
+    def upwards(self, leaf_id: str | None = None) -> Iterator[Entry]:
+        """The same from the leaf to the root."""
+        seen: set[str] = set()
         entry = self._entries.get(leaf_id or self.leaf_id or "")
-        while entry is not None and entry.id not in found:
-            found[entry.id] = entry
+        while entry is not None and entry.id not in seen:
+            seen.add(entry.id)
+            yield entry
             entry = self._entries.get(entry.parent_id or "")
-        return list(reversed(found.values()))
 
     def children(self, entry_id: str | None) -> list[Entry]:
         """The entries that follow this one, or the roots for None."""
         return [entry for entry in self if entry.parent_id == entry_id]
 
 
-def model_of(path: Iterable[Entry]) -> tuple[str, str] | None:
-    """Provider and id of the model last chosen or heard on a path."""
-    found: tuple[str, str] | None = None
-    for entry in path:
+def model_of(upwards: Iterable[Entry]) -> tuple[str, str] | None:
+    """Provider and id of the model last chosen or heard on a path, which is given from its leaf to its root."""
+    for entry in upwards:
         if isinstance(entry, ModelChangeEntry):
-            found = (entry.provider, entry.model_id)
-        elif isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.stored.get("model"):
-            found = (str(entry.stored.get("provider") or ""), str(entry.stored["model"]))
-    return found
+            return entry.provider, entry.model_id
+        if isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.stored.get("model"):
+            return str(entry.stored.get("provider") or ""), str(entry.stored["model"])
+    return None
 
 
-def thinking_level_of(path: Iterable[Entry]) -> str:
-    """The thinking level last chosen on a path; `off` at first."""
-    changes: list[Any] = [each.thinking_level for each in path if isinstance(each, ThinkingLevelChangeEntry)]
-    return str(changes[-1]) if changes else "off"
+def thinking_level_of(upwards: Iterable[Entry]) -> str:
+    """The thinking level last chosen on a path, which is given from its leaf to its root; `off` at first."""
+    changes: Iterator[Any] = (each.thinking_level for each in upwards if isinstance(each, ThinkingLevelChangeEntry))
+    return str(next(changes, "off"))
 
 
 def usage_of(entry: Entry) -> Usage | None:
