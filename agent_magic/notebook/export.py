@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -10,10 +11,13 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from ..errors import SessionError
+from ..errors import InvalidDataError, SessionError
 from ..events import MessageEndEvent, MessageStartEvent, ToolExecutionEndEvent, ToolExecutionStartEvent, TurnStartEvent
 from ..messages import AssistantMessage, BashExecutionMessage, ToolResultMessage, UserMessage
 from ..models import Model
+from ..session.context import in_call_order, message_of, speaks
+from ..session.entries import CompactionEntry
+from ..session.session import Session
 from .bundle import mimebundle
 from .command import Answer, Words
 from .kernel import NotebookKernel
@@ -29,7 +33,7 @@ def export(kernel: NotebookKernel, words: Words) -> Answer:
         raise UsageError(f"The name of the file tells its form; end it with {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
     kernel.agent.check_idle()
     kernel.conversation.follow()
-    messages = kernel.conversation.session.messages
+    messages = _all_messages(kernel.conversation.session)
     if not any(isinstance(message, UserMessage) for message in messages):
         return "The conversation is empty; there is nothing to export."
     try:
@@ -43,6 +47,16 @@ def export(kernel: NotebookKernel, words: Words) -> Answer:
     except OSError as error:
         raise SessionError(f"{path} could not be written: {error.strerror or error}") from error
     return f"{count(len(messages), 'message')} written to {path}"
+
+
+def _all_messages(session: Session) -> list[Any]:
+    """The messages of the branch, also those that a summary stands for."""
+    entries = [each for each in session.branch if speaks(each) and not isinstance(each, CompactionEntry)]
+    found: list[Any] = []
+    for entry in entries:
+        with contextlib.suppress(InvalidDataError):
+            found.append(message_of(entry))
+    return in_call_order(found)
 
 
 def _text(kernel: NotebookKernel, form: str, messages: Sequence[Any]) -> str:
