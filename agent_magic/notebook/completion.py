@@ -159,6 +159,8 @@ class AgentCompletion:
             from ..config import ThinkingLevel
 
             return _starting(value, [Offer(level.value, "level") for level in ThinkingLevel])
+        if flag.field == "output_type":
+            return _starting(value, self._types())
         if flag.field == "images":
             return _starting(value, self._names(value, ""))
         return _starting(value, _choices(flag.value))
@@ -197,6 +199,13 @@ class AgentCompletion:
 
         names = self._namespace.names()
         return [Offer(name, "model") for name in names if issubclass(type(self._namespace.value(name)), Model)]
+
+    def _types(self) -> list[Offer]:
+        return [
+            Offer(name, "type")
+            for name in self._namespace.names()
+            if issubclass(type(self._namespace.value(name)), type)
+        ]
 
 
 def _choices(usage: str) -> list[Offer]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from ..agent.many import displays
 from . import kernel as kernels
 from .await_cell import await_transformer
 from .completion import AgentCompletion, add_completion
@@ -43,6 +45,8 @@ def load(shell: Any) -> None:
         stack.callback(shell.input_transformers_cleanup.remove, transformer)
         stack.callback(kernel.watch_definitions())
         stack.callback(kernel.last_error.watch(shell))
+        if not kernel.in_terminal:
+            stack.callback(_show_progress(shell))
         stack.callback(add_completion(shell, AgentCompletion(kernel.namespace, kernel.known_tools)))
         extension.undo = stack.pop_all()
 
@@ -52,6 +56,18 @@ def unload(shell: Any) -> None:
     extension = getattr(shell, "agent_magic", None)
     if isinstance(extension, Extension):
         extension.undo.close()
+
+
+def _show_progress(shell: Any) -> Callable[[], None]:
+    """Show the progress of many prompts by a bar. Returns how to end it."""
+
+    def bar() -> Any:
+        from .progress import ProgressBar
+
+        return ProgressBar(shell)
+
+    displays.append(bar)
+    return lambda: displays.remove(bar)
 
 
 def _add_magic(shell: Any, extension: AgentMagics, stack: ExitStack) -> None:

@@ -34,6 +34,7 @@ class CellOptions:
     tools: tuple[str, ...] | None = None
     no_tools: bool = False
     output: str | None = None
+    output_type: str | None = None
     images: tuple[str, ...] = ()
     new: bool = False
     thinking: str | None = None
@@ -124,6 +125,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(("-t", "--tools"), "tools", "the only tools that it may call", "a,b", _names),
     Flag(("--no-tools",), "no_tools", "no tools at all"),
     Flag(("-o", "--output"), "output", "bind the reply to a variable", "NAME", _identifier),
+    Flag(("--as",), "output_type", "a value of this type as the answer: reply.value", "TYPE"),
     Flag(
         ("-i", "--image"),
         "images",

@@ -202,8 +202,14 @@ class NotebookKernel:
             "temperature": options.temperature,
             "budget": self._budget(options),
             "policy": self._policy(options),
+            "output_type": self._output_type(options),
         }
         return {name: value for name, value in given.items() if value is not None}
+
+    def _output_type(self, options: CellOptions) -> Any:
+        from .annotation import annotation_named
+
+        return None if options.output_type is None else annotation_named(options.output_type, self.shell.user_ns)
 
     def _budget(self, options: CellOptions) -> Budget | None:
         from ..agent.budget import Budget

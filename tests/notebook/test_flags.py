@@ -8,14 +8,15 @@ from agent_magic.notebook.flags import FLAGS, CellOptions, parse
 
 def test_every_flag_arrives_in_its_field() -> None:
     line = (
-        "-m a/b -t x,y -o answer -i fig --image=a.png --new --max-turns 3 --thinking high --max-tokens 100"
-        " --temperature 0.5 --budget 0.25 --token-budget 5000 --approve auto --quiet the text"
+        "-m a/b -t x,y -o answer --as list[Row] -i fig --image=a.png --new --max-turns 3 --thinking high"
+        " --max-tokens 100 --temperature 0.5 --budget 0.25 --token-budget 5000 --approve auto --quiet the text"
     )
     assert parse(line) == CellOptions(
         text="the text",
         model="a/b",
         tools=("x", "y"),
         output="answer",
+        output_type="list[Row]",
         new=True,
         max_turns=3,
         thinking="high",
