@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -421,10 +419,7 @@ def test_a_restarted_kernel_goes_on_with_its_conversation(tmp_path: Path) -> Non
 
 
 @pytest.mark.kernel
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_kernel_that_is_killed_has_lost_nothing_that_it_showed_as_done(tmp_path: Path) -> None:
-    import signal
-
     work = (
         "import asyncio\n"
         "@am.tool\nasync def work(n: int):\n    await asyncio.sleep(0.02)\n    return f'result {n}.'\n"
@@ -439,7 +434,7 @@ def test_a_kernel_that_is_killed_has_lost_nothing_that_it_showed_as_done(tmp_pat
             if message["msg_type"] in ("display_data", "update_display_data"):
                 shown.append(message["content"]["data"])
                 if len(shown) == 8:
-                    os.kill(kernel.manager.provisioner.pid, signal.SIGKILL)  # type: ignore[union-attr]
+                    kernel.manager.provisioner.process.kill()
 
         with pytest.raises(AssertionError, match="did not come to rest"):
             kernel.run_all("%%agent\nGo on and on", on_message=look, timeout=5)
