@@ -255,7 +255,8 @@ class Agent:
 
         The conversations begin without history and have this agent's model, tools, policy, hooks but for
         `prepare_next_turn`, and usage; the agent's own history and listeners see none of them. `overrides` are those of
-        `prompt`, for each: a `budget` among them limits one conversation, that of the agent limits all together.
+        `prompt`, for each: a `budget` among them limits one conversation, that of the agent limits all together, but
+        for what the other requests take that are on their way at the same time.
 
         Returns one result a prompt, in order: its `Reply`, or the error that ended it, whose `reply` holds the
         `Reply`. `on_progress(progress)` is called with a `Progress` at the start and as each one ends; without it a

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .kernel_client import Kernel
+from .kernel_client import Kernel, Message
 
 pytestmark = pytest.mark.kernel
 
@@ -88,3 +88,25 @@ def test_many_prompts_show_a_bar_in_the_cell_and_use_its_tools(kernel: Kernel) -
     assert '<progress value="4" max="4"></progress>' in cell.bundle["text/html"]
     assert value_of(kernel, "[getattr(each, 'text', None) for each in results]") == "['40', None, '40', '50']"
     assert value_of(kernel, "agent.messages") == "[]"
+
+
+def test_stop_ends_all_conversations_and_keeps_what_was_told(kernel: Kernel) -> None:
+    kernel.run("""
+    kept = {}
+    def answer(context, config):
+        return "done" if context.messages[-1].text == "quick" else am.Delay(60)
+    agent.model = am.scripted(*[answer] * 20)
+    def keep(progress):
+        kept[progress.index] = progress.result
+        print(progress)
+    """)
+
+    def stop(message: Message) -> None:
+        if "1 of 3" in message["content"].get("text", ""):
+            kernel.interrupt()
+
+    cell = kernel.run("agent.map(['quick', 'slow', 'slow'], concurrency=2, on_progress=keep)", on_message=stop)
+    assert cell.error is not None
+    assert cell.error["ename"] == "KeyboardInterrupt"
+    assert value_of(kernel, "kept[0].text") == "'done'"
+    assert value_of(kernel, "agent.map(['quick'])[0].text") == "'done'"
