@@ -42,7 +42,7 @@ class Conversation:
         self._told: set[str] = set()
         self._take(self._new_session())
         # Before any view, so that nothing is shown as done that is not kept.
-        agent.subscribe(self.handle)
+        self._unsubscribe = agent.subscribe(self.handle)
         kernel.settings.observe(self._setting_changed, ["sessions", "compaction"])
         agent.loop_config = agent.loop_config.replace(prepare_next_turn=self._prepare_next_turn)
 
@@ -116,6 +116,11 @@ class Conversation:
             return []
         self._told.add(problem)
         return [problem]
+
+    def end(self) -> None:
+        """Keep nothing more of what the agent does."""
+        self._unsubscribe()
+        self.close()
 
     def close(self) -> None:
         """Write what is not written, and let go of the file."""

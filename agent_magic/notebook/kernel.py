@@ -92,7 +92,7 @@ class NotebookKernel:
     def close(self) -> None:
         """Let go of what is open: the file of the session, and the servers."""
         if self._conversation is not None:
-            self._conversation.close()
+            self._conversation.end()
         self.servers.close()
 
     def _new_agent(self) -> NotebookAgent:

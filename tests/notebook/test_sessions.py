@@ -98,6 +98,17 @@ def test_sessions_lie_beside_the_notebook_or_nowhere_where_the_setting_says_so(
     assert fresh.agent_magic.kernel.runs[1]["session"] == Session.open(path, read_only=True).id
 
 
+def test_an_agent_that_outlives_the_extension_keeps_nothing_more(fresh: Any, data: Path, caplog: Any) -> None:
+    answering(fresh, "one", "two")
+    say(fresh, "%agent hello")
+    agent = am.get_agent()
+    unload(fresh)
+    assert agent.run("again").text == "two"
+    assert caplog.records == []
+    (path,) = files(data)
+    assert len(Session.open(path).messages) == 2
+
+
 # The tree -------------------------------------------------------------------------------------------------------------
 
 
