@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import agent_magic as am
-from agent_magic.providers.placeholders import SKIP_SIGNATURE
 from agent_magic.providers.gemini_server import address
-from agent_magic.providers.placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT
+from agent_magic.providers.placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT, SKIP_SIGNATURE
 from agent_magic.stored import message_from_json, message_to_json
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
