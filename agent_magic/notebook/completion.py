@@ -98,11 +98,17 @@ def _quietly(completion: AgentCompletion, text: str, line: str, number: int = 0)
 
 
 class AgentCompletion:
-    """Knows what can be typed at each place of a cell that speaks to the agent. `tools` gives the names of tools."""
+    """Knows what can be typed at each place of a cell that speaks to the agent.
 
-    def __init__(self, namespace: Namespace, tools: Callable[[], Iterable[str]]) -> None:
+    `tools` gives the names of tools, `sessions` the ids of the conversations that are kept.
+    """
+
+    def __init__(
+        self, namespace: Namespace, tools: Callable[[], Iterable[str]], sessions: Callable[[], Iterable[str]] = tuple
+    ) -> None:
         self._namespace = namespace
         self._tools = tools
+        self._sessions = sessions
 
     def offers(self, text: str, line: str, number: int = 0) -> Offers:
         """What can follow `line`, the line numbered `number` of the cell `text` up to the cursor."""
@@ -129,6 +135,8 @@ class AgentCompletion:
             return [*self._own_models(), *_models()]
         if command in ("tools", "approve"):
             return self._tool_names()
+        if command in ("resume", "fork"):
+            return [Offer(name, "session") for name in self._sessions()]
         if command == "login":
             from ..providers.vendors import VENDORS
 

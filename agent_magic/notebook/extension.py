@@ -47,7 +47,7 @@ def load(shell: Any) -> None:
         stack.callback(kernel.last_error.watch(shell))
         if not kernel.in_terminal:
             stack.callback(_show_progress(shell))
-        stack.callback(add_completion(shell, AgentCompletion(kernel.namespace, kernel.known_tools)))
+        stack.callback(add_completion(shell, AgentCompletion(kernel.namespace, kernel.known_tools, kernel.session_ids)))
         extension.undo = stack.pop_all()
 
 

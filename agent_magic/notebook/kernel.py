@@ -89,6 +89,10 @@ class NotebookKernel:
         assert self._conversation is not None
         return self._conversation
 
+    def session_ids(self) -> list[str]:
+        """The beginnings of the ids of the other conversations that are kept, the one last used first."""
+        return [stored.id[:8] for stored in self.conversation.others()]
+
     def close(self) -> None:
         """Let go of what is open: the file of the session, and the servers."""
         if self._conversation is not None:

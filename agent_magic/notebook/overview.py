@@ -21,6 +21,7 @@ def state(kernel: NotebookKernel, words: Words) -> Answer:
         ("model", model_line(kernel)),
         ("tools", (", ".join(on) or "none") + (f" (off: {', '.join(off)})" if off else "") + hint),
         ("history", count(messages, "message") if messages else "empty"),
+        ("session", kernel.conversation.id[:8] if kernel.conversation.id else "kept nowhere"),
         (
             "used",
             f"{agent.usage.total_tokens:,} tokens, {money(None if cost is None else float(cost))}"

@@ -237,6 +237,19 @@ def test_a_session_that_another_kernel_has_can_be_forked(fresh: Any, data: Path,
     assert len(files(data)) == 2
 
 
+def test_tab_offers_the_other_sessions(fresh: Any, data: Path) -> None:
+    from agent_magic.notebook.completion import AgentCompletion
+
+    answering(fresh, "one", "two")
+    say(fresh, "%agent hello", "%agent new")
+    kernel = fresh.agent_magic.kernel
+    completion = AgentCompletion(kernel.namespace, kernel.known_tools, kernel.session_ids)
+    (path,) = files(data)
+    with Session.open(path, read_only=True) as session:
+        offers = completion.offers("%agent resume ", "%agent resume ").offers
+        assert offers[0].text == session.id[:8]
+
+
 def test_a_fork_leaves_the_conversation_as_it_was(fresh: Any, data: Path) -> None:
     answering(fresh, "one", "two")
     say(fresh, "%agent hello")
