@@ -38,6 +38,9 @@ class Folders:
             found = self.home.joinpath(path).resolve()
         except (OSError, RuntimeError) as error:
             raise ToolExecutionError(f"{path} leads nowhere: {error}") from error
+        # What Python 3.13 leaves of links that lead round in a circle; before, it raised.
+        if any(each.is_symlink() for each in (found, *found.parents)):
+            raise ToolExecutionError(f"{path} leads nowhere: its links go round in a circle.")
         if any(found == folder or folder in found.parents for folder in (self.home, *self.allowed)):
             return found
         raise ToolExecutionError(
