@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,22 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     writer.close()
 
 
-def served(*hosts: str, authority: trustme.CA | None = None, handler: Handler = answer) -> Any:
+@contextlib.asynccontextmanager
+async def closed_at_the_end(server: asyncio.Server) -> AsyncIterator[asyncio.Server]:
+    """From Python 3.12 on `async with server` waits for all connections, and encrypted ones take 30 s to end."""
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+async def served(*hosts: str, authority: trustme.CA | None = None, handler: Handler = answer) -> Any:
     """A server on a port of this machine; encrypted, with a certificate for `hosts`, where there is an authority."""
     context = None
     if authority is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert(*hosts).configure_cert(context)
-    return asyncio.start_server(handler, "127.0.0.1", 0, ssl=context)
+    return closed_at_the_end(await asyncio.start_server(handler, "127.0.0.1", 0, ssl=context))
 
 
 def port_of(server: Any) -> int:
