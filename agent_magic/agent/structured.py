@@ -88,7 +88,8 @@ class StructuredAnswer:
         return [] if advice is None else [advice]
 
     def _judge_result(self, result: ToolResultMessage) -> None:
-        if result.is_error:
+        # A hook may have made a result of its own.
+        if result.is_error or result.tool_call_id not in self._values:
             self.value, self.fault = None, result.text
         else:
             self.value, self.fault = self._values[result.tool_call_id], None
