@@ -25,6 +25,8 @@ from nbconvert import HTMLExporter
 ROOT = Path(__file__).resolve().parent.parent
 SAVED = ROOT / "build" / "demo"
 COLOURS = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+# How the line of a call that is not done shows it.
+UNSETTLED = ("○ waiting", "● running")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -51,7 +53,8 @@ class Screen:
             self.settle()
             self._display = display
         self._newest = text
-        self._advance(text.rpartition("\n\n")[0])
+        begun = text.rpartition("\n\n")[0]
+        self._advance(begun if COLOURS else settled_part(begun))
 
     def settle(self) -> None:
         """Print what was held back; the output is as it stays."""
@@ -93,6 +96,12 @@ class ShownClient(NotebookClient):
         elif msg["msg_type"] == "error":
             self.screen.text("\n".join(content["traceback"]) + "\n")
         return super().process_message(msg, cell, cell_index)
+
+
+def settled_part(text: str) -> str:
+    """`text` before the first call that is not done: what was written to a file cannot be redrawn."""
+    lines = text.splitlines(keepends=True)
+    return "".join(itertools.takewhile(lambda line: not any(sign in line for sign in UNSETTLED), lines))
 
 
 def common_lines(first: str, second: str) -> str:

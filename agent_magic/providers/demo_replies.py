@@ -74,6 +74,9 @@ def what_came_back(result: ToolResultMessage, call: ToolCall | None) -> str:
     if pairs:
         return f"{name} returned:\n\n" + "\n".join(f"- {_plain(key)}: **{_plain(value)}**" for key, value in pairs)
     lines = text.splitlines()
+    frame = _frame_in_words(lines)
+    if frame:
+        return f"{name} returned a {frame}."
     if len(lines) == 1 and len(text) <= _LINE_LENGTH:
         return f"{name} returned {_plain(text)}" + ("" if text.endswith((".", "!", "?")) else ".")
     return f"{name} returned:" + _block(lines, len(lines))
@@ -102,6 +105,24 @@ def _flat_object(text: str) -> list[tuple[str, str]]:
     if any(isinstance(value, (dict, list)) for value in found.values()):
         return []
     return [(str(key), value if isinstance(value, str) else json.dumps(value)) for key, value in found.items()]
+
+
+def _frame_in_words(lines: Sequence[str]) -> str:
+    """The size of a whole table of numbers and the range of each column; the table itself stands in the card."""
+    if len(lines) < 4 or not lines[1].startswith("Types: "):
+        return ""
+    names = lines[2].split()
+    rows = [line.split()[1:] for line in lines[3:]]
+    if any(len(row) != len(names) for row in rows) or not lines[0].startswith(f"DataFrame of {len(rows)} row"):
+        return ""
+    ranges = []
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        try:
+            ordered = sorted(column, key=float)
+        except ValueError:
+            return ""
+        ranges.append(f"{_plain(name)} {ordered[0]} to {ordered[-1]}")
+    return f"{_plain(lines[0])}: {', '.join(ranges)}"
 
 
 def _block(lines: Sequence[str], total: int) -> str:

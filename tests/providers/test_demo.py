@@ -142,6 +142,19 @@ def test_it_says_what_came_back(content: Any, said: str) -> None:
     assert said in after(content)
 
 
+def test_a_whole_table_of_numbers_is_told_by_its_ranges() -> None:
+    head = "DataFrame of 3 rows and 2 columns\nTypes: month int64, revenue float64\n"
+    text = after(head + "   month  revenue\n0      1    404.5\n1      2     98.0\n2     10    411.0")
+    assert "returned a DataFrame of 3 rows and 2 columns: month 1 to 10, revenue 98.0 to 411.0." in text
+    assert "```" not in text
+
+
+@pytest.mark.parametrize("row", ["2  ...  ...", "2  10  n/a", "2  10"])
+def test_a_table_that_is_cut_or_holds_other_than_numbers_is_shown_as_it_is(row: str) -> None:
+    head = "DataFrame of 3 rows and 2 columns\nTypes: month int64, revenue float64\n   month  revenue\n"
+    assert row in after(f"{head}0  1  404.5\n1  2  98.0\n{row}")
+
+
 def test_long_results_are_cut_with_a_note() -> None:
     text = after("\n".join(f"line {number}" for number in range(100)))
     assert "line 7\n```" in text
