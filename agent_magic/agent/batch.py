@@ -38,7 +38,10 @@ def error_result(text: str) -> AgentToolResult:
 
 def error_text(error: BaseException) -> str:
     """The exception's own text; its type goes before where the text says nothing alone."""
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:  # An exception of a tool may fail even at this.
+        text = ""
     if text and not isinstance(error, LookupError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

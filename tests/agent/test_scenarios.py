@@ -215,6 +215,18 @@ def test_tool_throws(play: Any, call: Any, rescue: bool) -> None:
     assert played.results()["a"] == ("rescued" if rescue else "no such table: sales")
 
 
+def test_an_exception_without_words_of_its_own_is_named(play: Any, call: Any) -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    def fail() -> None:
+        raise MuteError
+
+    played = play(am.Agent(am.scripted([call("a", "fail")], "done"), [fail]))
+    assert played.results()["a"] == "MuteError"
+
+
 def test_after_tool_call_changes_the_result(play: Any, call: Any, make_tool: Any) -> None:
     async def after(tool_call: am.ToolCall, result: am.AgentToolResult, context: am.AgentContext) -> Any:
         return am.AgentToolResult(f"{result.text}, changed")
