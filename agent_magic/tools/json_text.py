@@ -91,7 +91,7 @@ class _Writer:
 def _write_repr(value: Any, outcome: list[str]) -> None:
     try:
         outcome.append(repr(value))
-    except Exception as error:
+    except BaseException as error:  # Nothing may leave a thread that nobody waits for.
         outcome.append(f"{named(value)}; its repr raised {type(error).__name__}")
 
 

@@ -167,6 +167,16 @@ def test_a_repr_that_raises_is_told():
     assert json.loads(text([Raises()]))[0].endswith("its repr raised RuntimeError")
 
 
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_a_repr_that_raises_what_is_no_exception_is_told(error, capfd):
+    class Leaves:
+        def __repr__(self):
+            raise error
+
+    assert text(Leaves()).endswith(f"its repr raised {error.__name__}")
+    assert capfd.readouterr().err == ""
+
+
 def test_reprs_that_are_slow_take_a_second_together():
     start = time.perf_counter()
     shown = text([Slow(), Slow(), Slow()])
