@@ -132,6 +132,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "notebook.kernel": ("get_agent",),
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names}
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,13 @@ def test_every_name_of_the_table_is_there(name: str) -> None:
     assert name in dir(am)
 
 
+def test_a_star_import_takes_the_public_names_and_no_modules() -> None:
+    taken: dict[str, object] = {}
+    exec("from agent_magic import *", taken)
+    taken.pop("__builtins__")
+    assert set(taken) == set(TABLE)
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'magic'"):
         am.__getattr__("magic")
