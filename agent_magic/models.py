@@ -135,6 +135,9 @@ class Model:
         """`provider/id`, as `get_model` takes it."""
         return f"{self.provider}/{self.id}" if self.provider else self.id
 
+    def __deepcopy__(self, memory: dict[int, object]) -> Model:
+        return self
+
     def replace(self, **changes: Any) -> Model:
         """A copy with some fields changed."""
         return replace(self, **changes)

@@ -50,6 +50,11 @@ def test_a_copy_of_a_secret_is_the_secret() -> None:
     assert copy.copy(secret) is secret
 
 
+def test_a_model_does_not_change_and_so_is_its_own_deep_copy() -> None:
+    model = am.Model("m", api_key=KEY, headers={"x-team": "blue"})
+    assert copy.deepcopy([model])[0] is model
+
+
 def test_no_text_is_no_secret() -> None:
     assert Secret.of("") is None
     assert Secret.of(None) is None
