@@ -20,7 +20,7 @@ from ..models import Model
 from ..secret import Secret
 from . import network
 from .json_text import NotJSONError, parse_json
-from .provider_errors import connection_error, http_error, interrupted, web_page, where
+from .provider_errors import connection_error, endless, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
 from .transport import BLANKED, HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _CONNECT_TIMEOUT = 20.0
 _KEPT_ALIVE = 60.0
 _LONGEST_ERROR_BODY = 100_000
+# Bytes. What goes on beyond this without one whole event is no answer, and would fill the memory.
+_LONGEST_EVENT = 256_000_000
 # How long to wait for the end of the body after the end marker, so that the connection can be used again.
 _DRAIN = 0.25
 
@@ -82,6 +84,7 @@ async def post(
     decoder = SSEDecoder()
     failure: ProviderError | None = None
     answered = ended = False
+    unread = 0
     silence = SilenceWatch(request.timeout)
     try:
         with silence:
@@ -100,7 +103,12 @@ async def post(
                             _show("data", request, data=data)
                         payloads = decoder.feed(data)
                         if payloads:
+                            unread = 0
                             yield payloads
+                        else:
+                            unread += len(data)
+                            if unread > _LONGEST_EVENT:
+                                raise endless(model, url)
                         ended = decoder.is_done() or is_complete()
                         if ended:
                             silence.shorten(_DRAIN)

@@ -309,6 +309,12 @@ def web_page(model: Model, url: str, page: bytes) -> ProviderError:
     return BadRequestError(words)
 
 
+def endless(model: Model, url: str) -> ProviderError:
+    """Data comes and comes, and no event of it ends."""
+    words = f"{where(model, url)}: The server sends data without end, and no answer in it. Check base_url."
+    return BadRequestError(words)
+
+
 def connection_error(model: Model, url: str, what: str, retryable: bool = True) -> ProviderError:
     """No answer came. `what` says why in plain words."""
     advice = "Check that the server runs, that base_url is right, and your connection."

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import gzip
 import importlib.util
+import itertools
 import json
 import random
 import sys
@@ -182,3 +183,18 @@ def test_nothing_but_an_answer_or_our_own_error_comes_of_damaged_bytes(name: str
                 repr([item for event in outcome for item in event.items]).encode()
 
     asyncio.run(rounds())
+
+
+@pytest.mark.parametrize("start", [b"data: ", b"{", b": "])
+def test_data_without_end_or_event_is_given_up(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_LONGEST_EVENT", 10_000)
+    outcome = asyncio.run(read("openai-chat", 200, [start, *itertools.repeat(b"x" * 1000, 20)]))
+    assert isinstance(outcome, am.BadRequestError)
+    assert "without end" in str(outcome)
+
+
+def test_many_short_events_are_no_data_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_LONGEST_EVENT", 1_000)
+    event = b'data: {"choices": [{"index": 0, "delta": {"content": "word "}}]}\n\n'
+    outcome = asyncio.run(read("openai-chat", 200, [event] * 100 + [b"data: [DONE]\n\n"]))
+    assert meaning(outcome)[0] == "word " * 100
