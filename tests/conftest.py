@@ -13,5 +13,7 @@ settings.load_profile("default")
 
 # No models of the person who runs the tests.
 os.environ["AGENT_MAGIC_CONFIG"] = str(Path(__file__).parent / "no-such-folder")
+# Nor their way to a server.
+os.environ.pop("OPENAI_BASE_URL", None)
 # No conversations of theirs either.
 os.environ["AGENT_MAGIC_DATA"] = tempfile.mkdtemp(prefix="agent-magic-tests-")

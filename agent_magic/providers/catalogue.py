@@ -107,10 +107,10 @@ def _check_overrides(overrides: Mapping[str, Any]) -> None:
 
 def _model_of(vendor: Vendor, identity: str, overrides: Mapping[str, Any]) -> Model:
     entry = {} if vendor.local else _catalogue().get(vendor.name, {}).get(identity)
-    anything_goes = vendor.open_ended or vendor.local or "base_url" in overrides
-    if entry is None and not anything_goes:
-        raise UnknownModelError(_advice(f"{vendor.name}/{identity}", []))
     base_url = str(overrides.get("base_url") or base_url_of(vendor))
+    elsewhere = "base_url" in overrides or base_url != vendor.base_url
+    if entry is None and not (vendor.open_ended or vendor.local or elsewhere):
+        raise UnknownModelError(_advice(f"{vendor.name}/{identity}", []))
     found = {
         "id": identity,
         "api": vendor.api,

@@ -122,6 +122,14 @@ def key_for(model: Model, url: str) -> Secret | None:
 def key_advice(model: Model, url: str) -> str:
     """What to do about a refused key, in one sentence."""
     vendor = vendor_of(url)
+    host = host_of(url)
+    named = vendor_named(model.provider)
+    kept_back = named.key_variable() if named else None
+    if model.secret is None and vendor is None and kept_back and host not in _logins:
+        return (
+            f"{kept_back} was not sent, for a key from the environment goes to its vendor's own host only. Give "
+            f"api_key= to the model, or in a notebook type %agent login {host}."
+        )
     if model.secret is not None or vendor is None:
         return "Check the api_key= given with the model."
     return f"Check the environment variable {vendor.key_variables[0]}, or give api_key= to the model."

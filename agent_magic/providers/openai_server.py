@@ -21,7 +21,7 @@ def address(model: Model, operation: str) -> str:
     shows it, is completed.
     """
     vendor = vendor_named(model.provider)
-    root = model.base_url or (base_url_of(vendor) if vendor else "") or VENDORS["openai"].base_url
+    root = model.base_url or (base_url_of(vendor) if vendor else "") or base_url_of(VENDORS["openai"])
     parts = urlsplit(root)
     path = parts.path.rstrip("/")
     for known in _OPERATIONS:

@@ -110,8 +110,10 @@ def vendor_named(name: str) -> Vendor | None:
 
 
 def base_url_of(vendor: Vendor, environment: Mapping[str, str] | None = None) -> str:
-    """The vendor's root, as the environment says for Ollama and Azure; empty where only the user knows it."""
+    """The vendor's root, as the environment says for OpenAI, Ollama and Azure; empty where only the user knows it."""
     environment = os.environ if environment is None else environment
+    if vendor.name == "openai":
+        return environment.get("OPENAI_BASE_URL", "").strip() or vendor.base_url
     if vendor.name == "ollama":
         return _ollama_url(environment.get("OLLAMA_HOST", "").strip()) or vendor.base_url
     if vendor.name == "azure":
