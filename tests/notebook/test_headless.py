@@ -44,6 +44,7 @@ def assert_saved_well(saved: Any) -> None:
 
 
 def test_nbclient_saves_the_record_and_no_widget_state() -> None:
+    """Complaint 59 about other tools: one widget that was displayed made the whole saved notebook unreadable."""
     saved = notebook(CELLS)
     nbclient.NotebookClient(saved, kernel_name="python3", timeout=60).execute()
     assert_saved_well(saved)

@@ -102,6 +102,7 @@ def test_pictures_are_left_alone_and_other_data_keeps_its_shape() -> None:
 def test_a_key_in_a_message_is_flagged_before_it_is_sent(
     loaded: Any, key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Complaint 48 about other tools: a key in a cell was echoed into the notebook, and nobody was warned."""
     noted: list[str] = []
 
     def look(context: Any, config: Any) -> str:

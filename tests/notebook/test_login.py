@@ -73,6 +73,7 @@ def key_of(name: str) -> str | None:
 def test_a_key_is_asked_for_and_kept_in_this_process_only(
     loaded: Any, asked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Complaints 47 and 48 about other tools: a key had to stand in a cell or in a file."""
     environment = dict(os.environ)
     loaded.run_line_magic("agent", "login openai")
     assert asked == ["Key for openai (it is not shown): "]

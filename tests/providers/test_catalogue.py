@@ -161,6 +161,7 @@ def test_no_key_is_ever_shown(show: object, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_catalogue_is_read_at_the_first_look_up_only() -> None:
+    """Complaint 51 about other tools: each import fetched a list of prices. Ours is a file of the package."""
     program = (
         "import sys, agent_magic as am\n"
         "from agent_magic.providers import catalogue\n"

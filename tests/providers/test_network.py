@@ -88,6 +88,8 @@ async def failure(url: str) -> am.ProviderError:
 def test_a_private_authority_is_trusted_once_the_variable_that_the_error_names_is_set(
     monkeypatch: pytest.MonkeyPatch, authority: trustme.CA, certificates: str, variable: str
 ) -> None:
+    """Complaint 46 about other tools: behind a proxy that inspects TLS, ten attempts failed and no cure was named."""
+
     async def run() -> None:
         async with await served("localhost", authority=authority) as server:
             url = f"https://localhost:{port_of(server)}/v1"

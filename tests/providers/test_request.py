@@ -117,6 +117,7 @@ def test_a_wait_that_a_user_wonders_about_is_told_while_it_lasts_and_in_the_repl
 def test_a_prompt_that_the_server_has_cut_is_told(
     stand_in: Any, provider: str, text: str, read: int, is_told: bool
 ) -> None:
+    """Complaint 50 about other tools: the small default context of Ollama cut the system prompt in silence."""
     usage = {"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}
     stand_in.streams(*HELLO, {"choices": [], "usage": usage})
     reply = asyncio.run(am.Agent(model=model(provider=provider)).prompt(text))
