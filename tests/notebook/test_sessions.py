@@ -1,4 +1,7 @@
-"""Conversations are kept as they grow, and the subcommands go between them."""
+"""Conversations are kept as they grow, and the subcommands go between them.
+
+Numbers at the head of a test are those of user complaints about other notebook agents.
+"""
 
 from __future__ import annotations
 
@@ -70,6 +73,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_the_first_message_of_the_user_begins_the_file(fresh: Any, data: Path) -> None:
+    """54: conversations were gone after a restart."""
     answering(fresh, "one", "two", "three")
     say(fresh, "%agent", "%agent new")
     assert files(data) == []
@@ -172,6 +176,7 @@ def test_edit_puts_the_message_into_the_next_cell_as_it_was_written(fresh: Any) 
 
 
 def test_resume_goes_on_and_tells_what_is_missing(fresh: Any, data: Path, capsys: Any) -> None:
+    """55: a restored conversation spoke of variables that the new kernel does not have."""
     @am.tool
     def sales(region: str) -> int:
         return 7
@@ -368,6 +373,7 @@ def noted(shell: Any) -> list[str]:
 
 
 def test_an_overflow_is_compacted_once_and_the_user_sees_one_run(fresh: Any) -> None:
+    """53: an overflow in the middle of a run ended it."""
     long = "word " * 2_000
     answering(fresh, long, long, am.ContextOverflowError("too long"), "the summary", "its turn", "recovered")
     say(fresh, "%agent one", "%agent two", "%agent -o reply three")
