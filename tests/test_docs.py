@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import agent_magic as am
-import agent_magic.agent.hooks
 from agent_magic.providers.apis import adapter_for
 from agent_magic.providers.provider_errors import connection_error, http_error, interrupted
 from agent_magic.providers.quirks import _BY_PROVIDER
@@ -86,6 +87,8 @@ def test_the_table_of_servers_names_each_with_its_key() -> None:
 
 
 def test_every_error_stands_on_the_page_of_errors_with_cause_and_cure() -> None:
+    for module in pkgutil.walk_packages(am.__path__, "agent_magic."):
+        import_module(module.name)
     found = {cells[0].strip("`"): cells for cells in tables("errors.md") if re.fullmatch(r"`\w+Error`", cells[0])}
     assert set(found) == {kind.__name__ for kind in kinds_of(am.AgentMagicError)} - {"ProviderError"}
     for name, cells in found.items():
