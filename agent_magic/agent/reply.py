@@ -78,5 +78,5 @@ class Reply:
     def __str__(self) -> str:
         return self.text
 
-    def _ipython_display_(self) -> None:
-        """Show nothing: the answer has been shown while it came."""
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self.text)

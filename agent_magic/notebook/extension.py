@@ -40,6 +40,7 @@ def load(shell: Any) -> None:
         shell.configurables.append(settings)
         stack.callback(shell.configurables.remove, settings)
         _add_magic(shell, extension, stack)
+        stack.callback(_add_display(shell, extension))
         transformer = await_transformer(shell)
         shell.input_transformers_cleanup.insert(0, transformer)
         stack.callback(shell.input_transformers_cleanup.remove, transformer)
@@ -56,6 +57,13 @@ def unload(shell: Any) -> None:
     extension = getattr(shell, "agent_magic", None)
     if isinstance(extension, Extension):
         extension.undo.close()
+
+
+def _add_display(shell: Any, extension: AgentMagics) -> Callable[[], None]:
+    """Have IPython ask the extension whether a reply is still to be shown. Returns how to end it."""
+    formatter, name = shell.display_formatter.ipython_display_formatter, "agent_magic.agent.reply.Reply"
+    formatter.for_type_by_name(*name.rsplit(".", 1), extension.display)
+    return lambda: formatter.pop(name, None)
 
 
 def _show_progress(shell: Any) -> Callable[[], None]:

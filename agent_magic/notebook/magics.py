@@ -19,6 +19,13 @@ class AgentMagics:
 
     def __init__(self, kernel: NotebookKernel) -> None:
         self.kernel = kernel
+        self._shown_in = 0
+        self._last_shown: Any = None
+
+    def display(self, reply: Any) -> None:
+        """Show nothing of a reply in the cell that has shown it while it came. Leaves all others to IPython."""
+        if reply is not self._last_shown or self._shown_in != self.kernel.shell.execution_count:
+            raise NotImplementedError
 
     async def run_cell(self, line: str, body: str) -> Any:
         """`%%agent` as a top-level await. Returns the `Reply`."""
@@ -41,12 +48,12 @@ class AgentMagics:
     async def _awaited(self, errand: Errand) -> Any:
         from .run_cell import run_cell
 
-        return self._shown((await run_cell(self.kernel, errand, wait=True)).value())
+        return self._value(self._shown((await run_cell(self.kernel, errand, wait=True)).value()))
 
     def _blocking(self, errand: Errand) -> Any:
         from .run_cell import run_blocking_cell
 
-        return run_blocking_cell(self.kernel, errand).value()
+        return self._shown(run_blocking_cell(self.kernel, errand).value())
 
     def _cell_errand(self, options: CellOptions, body: str) -> Errand:
         from .prompt import message_of
@@ -54,6 +61,10 @@ class AgentMagics:
         return Errand(options, lambda: message_of(self.kernel, options, body))
 
     def _shown(self, reply: Any) -> Any:
+        self._last_shown, self._shown_in = reply, self.kernel.shell.execution_count
+        return reply
+
+    def _value(self, reply: Any) -> Any:
         """The value of the cell. A terminal would print a bare `Out[1]:` for it, so there it is only kept in `Out`."""
         if not self.kernel.in_terminal:
             return reply

@@ -114,6 +114,15 @@ def test_the_value_of_a_cell_is_its_reply(kernel: Kernel) -> None:
     assert kernel.run(f"print(Out[{count}].text)").printed == "two\n"
 
 
+def test_a_reply_shows_its_text_wherever_no_cell_has_shown_it(kernel: Kernel) -> None:
+    kernel.run("answers('one', 'two', 'three')")
+    assert not kernel.run("%%agent -o reply\nhi").of_type("execute_result")
+    assert not kernel.run("1\n%agent hi").of_type("execute_result")
+    for code, text in (("reply", "one"), ("agent.run('hi')", "three")):
+        (result,) = kernel.run(code).of_type("execute_result")
+        assert result["content"]["data"] == {"text/plain": text}
+
+
 def test_an_empty_cell_continues_the_run(kernel: Kernel) -> None:
     kernel.run("answers(am.ServerError('down'), 'there you are')")
     assert kernel.run("%%agent\nhi").status == "error"
