@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from IPython.core.error import UsageError
+
 from .command import Answer, Words
 from .interrupt import sigint_raises
 from .kernel import NotebookKernel
@@ -18,9 +20,11 @@ def run_for_user(kernel: NotebookKernel, line: str) -> str:
     from .shell import user_command
 
     kernel.agent.check_idle()
-    hidden = line.startswith("!!")
+    hidden, command = line.startswith("!!"), line.lstrip("!").strip()
+    if not command:
+        raise UsageError("Write a command behind the !, as in %agent !ls.")
     with sigint_raises():
-        message = user_command(line.lstrip("!").strip(), kernel.home, hidden)
+        message = user_command(command, kernel.home, hidden)
     kernel.conversation.append(replace(message, output=without_known_keys(message.output)))
     if message.cancelled:
         end = "The command was stopped."

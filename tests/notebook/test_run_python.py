@@ -285,6 +285,14 @@ def test_a_command_of_the_user_is_shown_to_the_model(kernel: Kernel) -> None:
     assert "hidden" not in shown
 
 
+def test_a_command_of_nothing_is_no_command(kernel: Kernel) -> None:
+    for line in ("%agent !", "%agent !!"):
+        cell = kernel.run(line)
+        assert cell.status == "error"
+        assert "Write a command" in cell.printed
+    assert kernel.run("print(len(agent.messages))").printed == "0\n"
+
+
 def test_a_policy_file_decides_where_nobody_can_answer(tmp_path: Any) -> None:
     path = tmp_path / "policy.json"
     path.write_text('{"tools": {"run_python": "allow"}, "otherwise": "deny"}')
