@@ -434,7 +434,7 @@ class Agent:
         """No messages, if the history or what is queued can be continued."""
         if not (awaits_answer(self.messages) or self._steering or self._follow_ups):
             what = "the last answer is finished" if self.messages else "there are no messages yet"
-            raise AgentMagicError(f"There is nothing to continue: {what}. Send a message with prompt(...).")
+            raise AgentMagicError(f"There is nothing to continue: {what}. Send a message.")
         return []
 
 
