@@ -31,7 +31,7 @@ _CONNECT_TIMEOUT = 20.0
 _KEPT_ALIVE = 60.0
 _LONGEST_ERROR_BODY = 100_000
 # Bytes. What goes on beyond this without one whole event is no answer, and would fill the memory.
-_LONGEST_EVENT = 256_000_000
+_LONGEST_EVENT = 100_000_000
 # How long to wait for the end of the body after the end marker, so that the connection can be used again.
 _DRAIN = 0.25
 
