@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 # Digits of an id that are shown; they nearly always tell sessions apart.
 _ID = 8
+NO_SUMMARY = "demo is no language model and can write no summary. Choose a model first: %agent model ID"
 
 
 def sessions(kernel: NotebookKernel, words: Words) -> Answer:
@@ -102,6 +103,8 @@ def compact(kernel: NotebookKernel, words: Words) -> Answer:
         return await kernel.conversation.compact(" ".join(words))
 
     kernel.agent.check_idle()
+    if kernel.agent.model.api == "demo":
+        return NO_SUMMARY
     try:
         with sigint_raises():
             return run_blocking(work, lambda: [each() for each in cancel]).note

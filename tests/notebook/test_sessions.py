@@ -399,6 +399,11 @@ def test_compact_takes_a_focus_and_says_what_it_did(fresh: Any, capsys: Any) -> 
     assert am.get_agent().messages[-1].text == "after"
 
 
+def test_demo_is_asked_for_no_summary(fresh: Any, capsys: Any) -> None:
+    say(fresh, "%agent model demo")
+    assert "can write no summary" in told(fresh, capsys, "%agent compact")
+
+
 def test_compaction_can_be_switched_off(fresh: Any) -> None:
     say(fresh, "%config AgentMagic.compaction = False")
     answering(fresh, *["word " * 400] * 12, context_window=6_000)
