@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import AgentMagicError, SessionError
-from ..messages import UserMessage
+from ..messages import TextContent, UserMessage
 from ..stored import message_from_json
 from .entries import Header
 from .file import load_line
@@ -85,7 +85,10 @@ def _first_prompt(data: bytes) -> str:
         message = message_from_json(entry.get("message"))
     except AgentMagicError:
         return ""
-    words = " ".join(message.text.split()) if isinstance(message, UserMessage) else ""
+    content = message.content if isinstance(message, UserMessage) else ()
+    # What was mentioned in the prompt stands in texts of its own behind it.
+    prompt = next((block.text for block in content if isinstance(block, TextContent)), "")
+    words = " ".join(prompt.split())
     return words if len(words) <= TITLE_LENGTH else f"{words[: TITLE_LENGTH - 1]}…"
 
 

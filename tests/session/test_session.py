@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import agent_magic as am
-from agent_magic import AssistantMessage, SessionError, ToolCall, UserMessage
+from agent_magic import AssistantMessage, SessionError, TextContent, ToolCall, UserMessage
 from agent_magic.session import location, writer
 from agent_magic.session.session import Session
 
@@ -126,6 +126,14 @@ def test_sessions_are_listed_with_the_last_used_first_and_other_files_passed_ove
     assert second.title == "y" * 79 + "…"
     assert first.modified > second.modified
     assert Session.list(tmp_path / "nowhere") == ()
+
+
+def test_the_title_of_a_session_leaves_out_what_its_prompt_mentions(tmp_path: Path) -> None:
+    with Session.new(tmp_path) as session:
+        session.append(UserMessage([TextContent("Why does @sales drop?"), TextContent("```@sales\n12 rows\n```")]))
+        session.append(AssistantMessage("It is winter."))
+    (stored,) = Session.list(tmp_path)
+    assert stored.title == "Why does @sales drop?"
 
 
 def test_a_session_is_found_by_the_beginning_of_its_id_by_title_or_as_the_last_one(tmp_path: Path) -> None:
