@@ -39,8 +39,9 @@ class _Form(NamedTuple):
     has_media: bool = False
 
 
-# By far the commonest, so all such messages share one.
+# By far the commonest, so all such messages share one, and nothing is kept with them.
 _PLAIN = _Form()
+_KINDS = frozenset((UserMessage, AssistantMessage, ToolResultMessage))
 
 
 def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
@@ -56,12 +57,7 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
     waiting: dict[str, str] = {}
     unanswered: list[int] = []
     for position, original in enumerate(messages):
-        same = isinstance(original, AssistantMessage) and original.model_key == key
-        slot = _SAME if same else _OTHER
-        form: _Form | None = getattr(original, slot, None)
-        if form is None:
-            form = _form_of(original, same, position)
-            original.__dict__[slot] = form
+        form = _PLAIN if _is_plain(original) else _kept_form(original, key, position)
         message = form.message or original
         if isinstance(message, ToolResultMessage):
             if waiting.pop(message.tool_call_id, None) is not None:
@@ -71,7 +67,7 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
             prepared += _made_up(waiting)
             waiting = {}
         if isinstance(original, AssistantMessage):
-            if unanswered and not same:
+            if unanswered and original.model_key != key:
                 for place in unanswered:
                     prepared[place] = _readable(prepared[place], model)
             unanswered = []
@@ -133,26 +129,39 @@ def _made_up(waiting: dict[str, str]) -> list[Message]:
     return [ToolResultMessage(call_id, name, NO_RESULT, is_error=True) for call_id, name in waiting.items()]
 
 
+def _is_plain(message: Message) -> bool:
+    """Whether the message is one text that no rule changes."""
+    if type(message) not in _KINDS or len(message.content) != 1:
+        return False
+    block = message.content[0]
+    if type(block) is not TextContent or block.fidelity:
+        return False
+    text = block.text
+    return text.isascii() and bool(text) and not text.isspace()
+
+
+def _kept_form(message: Message, key: tuple[str, str, str], position: int) -> _Form:
+    """The form of a message, made at first and then kept with it."""
+    same = isinstance(message, AssistantMessage) and message.model_key == key
+    slot = _SAME if same else _OTHER
+    form: _Form | None = getattr(message, slot, None)
+    if form is None:
+        form = _form_of(message, same, position)
+        message.__dict__[slot] = form
+    return form
+
+
 def _form_of(message: Message, same: bool, position: int) -> _Form:
     if not isinstance(message, (UserMessage, AssistantMessage, ToolResultMessage)):
         raise InvalidDataError(
             f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
             f"messages[{position}]",
         )
-    if len(message.content) == 1 and _is_plain(message.content[0]):
-        return _PLAIN
     blocks = _blocks_of(message, same)
     changed = None if blocks == message.content else _with_content(message, blocks)
     calls = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
     has_media = any(isinstance(block, (ImageContent, InlineData)) for block in blocks)
     return _Form(changed, calls, has_media)
-
-
-def _is_plain(block: Content) -> bool:
-    """Whether the block is text that no rule changes."""
-    if type(block) is not TextContent or block.fidelity:
-        return False
-    return block.text.isascii() and bool(block.text) and not block.text.isspace()
 
 
 def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:

@@ -31,6 +31,12 @@ from .quirks import Quirks
 from .thinking import offered_level
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+# What stands around the only text of a message, by its role and whether content is a plain string.
+_AROUND_TEXT = {
+    (role, plain): (f'{{"role":"{role}","content":{opening}'.encode(), closing)
+    for role in ("user", "assistant")
+    for plain, opening, closing in ((True, "", b"}"), (False, '[{"type":"text","text":', b"}]}"))
+}
 
 Wire = dict[str, Any]
 
@@ -227,13 +233,11 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def _wire(message: Message, model: Model, quirks: Quirks) -> bytes:
-    (block, *others) = message.content or (None,)
-    if not others and type(block) is TextContent and not isinstance(message, ToolResultMessage):
+    content = message.content
+    if len(content) == 1 and type(content[0]) is TextContent and not isinstance(message, ToolResultMessage):
         # By far the commonest message, written without the objects in between.
-        text = to_json_bytes(block.text)
-        if not quirks.plain_string_content:
-            text = b'[{"type":"text","text":%b}]' % text
-        return b'{"role":"%b","content":%b}' % (message.role.encode(), text)
+        before, after = _AROUND_TEXT[message.role, quirks.plain_string_content]
+        return before + to_json_bytes(content[0].text) + after
     return to_json_bytes(wire_message(message, model, quirks))
 
 
