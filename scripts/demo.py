@@ -112,7 +112,7 @@ def common_lines(first: str, second: str) -> str:
 
 def erasure(text: str) -> str:
     """What takes `text` off a terminal again when the cursor stands at its end."""
-    columns = shutil.get_terminal_size().columns
+    columns = shutil.get_terminal_size().columns or 80
     rows = sum(max(1, -(-len(line) // columns)) for line in text.split("\n")) - 1
     return f"\r\x1b[{rows}A\x1b[J" if rows else "\r\x1b[J"
 

@@ -32,7 +32,8 @@ def table_of(value: Any) -> dict[str, Any] | None:
     if isinstance(value, loaded("pandas", "DataFrame")):
         top = value.iloc[:_MAX_ROWS, :_MAX_COLUMNS]
         columns, index = list(top.columns), [_cell(each) for each in top.index]
-        rows = list(top.itertuples(index=False, name=None))
+        # Where there are no columns some versions of pandas give no rows either.
+        rows = list(top.itertuples(index=False, name=None)) or [()] * len(top)
         name = "DataFrame"
     elif isinstance(value, loaded("polars", "DataFrame") + loaded("polars", "Series")):
         frame = value.to_frame() if isinstance(value, loaded("polars", "Series")) else value

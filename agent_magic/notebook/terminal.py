@@ -108,7 +108,8 @@ class TerminalView(QuietView):
 
     def _erase(self, raw: str) -> bool:
         """Take `raw` from the screen again; whether that was possible."""
-        columns, lines = shutil.get_terminal_size()
+        # A terminal that does not tell its size says 0 on Python 3.10.
+        columns, lines = (size or usual for size, usual in zip(shutil.get_terminal_size(), (80, 24), strict=True))
         rows = rows_of(raw, columns)
         if rows >= lines:
             return False

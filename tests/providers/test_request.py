@@ -157,7 +157,10 @@ def chunk(data: bytes) -> bytes:
 
 @asynccontextmanager
 async def serving(answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]) -> AsyncIterator[str]:
+    writers: list[asyncio.StreamWriter] = []
+
     async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
         try:
             await reader.readuntil(b"\r\n\r\n")
             await answer(reader, writer)
@@ -169,6 +172,9 @@ async def serving(answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter],
     server = await asyncio.start_server(client, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        # From Python 3.12 on a server that closes waits for its connections, and the client keeps them open.
+        for writer in writers:
+            writer.transport.abort()
 
 
 def test_an_abort_closes_the_connection_at_once_and_keeps_what_had_come() -> None:

@@ -295,7 +295,7 @@ def test_asynchronous_code_waits_without_blocking_its_loop() -> None:
             nonlocal ticks
             while True:
                 ticks += 1
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.005)
 
         ticking = asyncio.ensure_future(tick())
         async with MCPServers({"pages": plain("pages")}) as servers:
