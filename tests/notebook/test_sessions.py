@@ -177,6 +177,7 @@ def test_edit_puts_the_message_into_the_next_cell_as_it_was_written(fresh: Any) 
 
 def test_resume_goes_on_and_tells_what_is_missing(fresh: Any, data: Path, capsys: Any) -> None:
     """55: a restored conversation spoke of variables that the new kernel does not have."""
+
     @am.tool
     def sales(region: str) -> int:
         return 7
