@@ -262,7 +262,7 @@ def test_a_template_with_tools_has_the_servers_own_reading_of_calls(file: Path) 
 def test_an_answer_by_schema_is_json_without_endless_blanks(model: am.Model) -> None:
     schema = {
         "type": "object",
-        "properties": {"city": {"enum": ["Paris", "Rome"]}, "rivers": {"type": "integer"}},
+        "properties": {"city": {"enum": ["Paris", "Rome"]}, "rivers": {"enum": [1, 2]}},
         "required": ["city", "rivers"],
         "additionalProperties": False,
     }

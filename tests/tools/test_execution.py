@@ -462,7 +462,7 @@ def test_a_hanging_function_does_not_keep_python_from_ending():
     code = (
         "import asyncio, time, agent_magic as am\n"
         "from agent_magic.tools.execution import execute\n"
-        "@am.tool(timeout=0.05)\n"
+        "@am.tool(timeout=0.5)\n"
         "def hang():\n"
         "    time.sleep(60)\n"
         "try:\n"
