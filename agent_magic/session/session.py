@@ -36,7 +36,7 @@ from .entries import (
 from .file import SessionFile, read_session
 from .listing import StoredSession, find_session, list_sessions
 from .location import session_name, sessions_folder
-from .tree import Tree, model_of, thinking_level_of, usage_of
+from .tree import Tree, model_of, usage_of
 
 E = TypeVar("E", bound=Entry)
 PathLike = str | os.PathLike[str]
@@ -201,7 +201,7 @@ class Session:
 
     @property
     def thinking_level(self) -> str:
-        return thinking_level_of(self.tree.upwards())
+        return self.tree.thinking_level
 
     @property
     def usage(self) -> Usage | None:

@@ -29,6 +29,7 @@ class Tree:
         self.leaf_id: str | None = None
         self.name: str | None = None
         self.labels: dict[str, str] = {}
+        self._thinking_levels: dict[str, str] = {}
         for entry in entries:
             self.add(entry)
 
@@ -78,6 +79,22 @@ class Tree:
             yield entry
             entry = self._entries.get(entry.parent_id or "")
 
+    @property
+    def thinking_level(self) -> str:
+        """The level last chosen on the way to the leaf; `off` at first."""
+        found = "off"
+        for entry in self.upwards():
+            if isinstance(entry, ThinkingLevelChangeEntry):
+                found = entry.thinking_level
+                break
+            # An entry is looked for once only, so that a long conversation costs each turn no more than a short one.
+            if entry.id in self._thinking_levels:
+                found = self._thinking_levels[entry.id]
+                break
+        if self.leaf_id is not None:
+            self._thinking_levels[self.leaf_id] = found
+        return found
+
     def children(self, entry_id: str | None) -> list[Entry]:
         """The entries that follow this one, or the roots for None."""
         return [entry for entry in self if entry.parent_id == entry_id]
@@ -91,12 +108,6 @@ def model_of(upwards: Iterable[Entry]) -> tuple[str, str] | None:
         if isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.stored.get("model"):
             return str(entry.stored.get("provider") or ""), str(entry.stored["model"])
     return None
-
-
-def thinking_level_of(upwards: Iterable[Entry]) -> str:
-    """The thinking level last chosen on a path, which is given from its leaf to its root; `off` at first."""
-    changes: Iterator[Any] = (each.thinking_level for each in upwards if isinstance(each, ThinkingLevelChangeEntry))
-    return str(next(changes, "off"))
 
 
 def usage_of(entry: Entry) -> Usage | None:

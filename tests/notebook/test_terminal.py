@@ -41,7 +41,7 @@ def test_terminal_ipython_shows_readable_text_and_each_call_as_one_line(tmp_path
     )
     shown = ran.stdout
     assert re.search(
-        r"Adding\. \nadd\(a=1, b=2\)  ✓ done · [\d.]+ s\nIt is \*\*3\*\*\.\nscripted/scripted · 2 turns · 1 call", shown
+        r"Adding\. \nadd\(a=1, b=2\)  ✓ done · [\d.]+ m?s\nIt is \*\*3\*\*\.\nscripted/scripted · 2 turns · 1 call", shown
     )
     assert "value: It is **3**.\n True" in shown
     assert re.search(r"on  add +read +Add two numbers\.", shown)

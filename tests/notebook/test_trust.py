@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -122,16 +123,22 @@ def test_a_conversation_goes_on_after_a_stop_during_its_first_tool() -> None:
 def test_a_stopped_run_leaves_no_tool_running() -> None:
     """39: tools are cancelled and awaited, and threads have a signal to look at."""
     ended: list[str] = []
+    begun = threading.Event()
 
     async def wait(arguments: Any, context: am.ToolContext) -> None:
         try:
+            while not begun.is_set():
+                await asyncio.sleep(0.001)
             context.agent.abort()
             await asyncio.sleep(30)
         finally:
             ended.append("coroutine")
 
     def work(arguments: Any, context: am.ToolContext) -> None:
-        asyncio.run(context.signal.wait())
+        stopped = threading.Event()
+        context.signal.on_abort(stopped.set)
+        begun.set()
+        stopped.wait()
         ended.append("thread")
 
     agent = agent_of([made("work", "read", run=work), made("wait", "read", run=wait)], called("work", "wait"), "no")
