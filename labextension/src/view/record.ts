@@ -1,0 +1,4 @@
+export interface RunRecord {
+  version: 1;
+  run: string;
+}
