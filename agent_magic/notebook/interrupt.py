@@ -22,16 +22,33 @@ def on_main_thread() -> bool:
 
 @contextlib.contextmanager
 def sigint_handled_by(handler: Handler) -> Iterator[None]:
-    """Let `handler` receive SIGINT meanwhile. Does nothing away from the main thread, where no signal arrives."""
+    """Let `handler` receive SIGINT meanwhile. Does nothing away from the main thread, where no signal arrives.
+
+    A cell may begin while a run of the panel has its handler there, and end after it. So a handler whose time is over
+    passes on what it still gets, and takes away no other that was put in its place.
+    """
     if not on_main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, handler)
+    over = False
+
+    def receive(signum: int, frame: FrameType | None) -> None:
+        if not over:
+            handler(signum, frame)
+        elif callable(previous):
+            previous(signum, frame)
+
+    found = signal.signal(signal.SIGINT, receive)
+    # None stands for a handler that was not installed from Python and cannot be put back.
+    previous = signal.default_int_handler if found is None else found
     try:
         yield
     finally:
-        # None stands for a handler that was not installed from Python and cannot be put back.
-        signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)
+        try:
+            if signal.getsignal(signal.SIGINT) is receive:
+                signal.signal(signal.SIGINT, previous)
+        finally:
+            over = True
 
 
 def sigint_raises() -> contextlib.AbstractContextManager[None]:

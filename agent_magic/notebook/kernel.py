@@ -71,6 +71,7 @@ class NotebookKernel:
         self.tools.provide(namespace_tools(self.namespace), on=True)
         self._agent: NotebookAgent | None = None
         self._conversation: Conversation | None = None
+        self._occupied = False
         settings.observe(self._setting_changed, list(SETTINGS))
 
     @property
@@ -125,6 +126,20 @@ class NotebookKernel:
     def in_terminal(self) -> bool:
         """Whether this is IPython in a terminal, which shows plain text only."""
         return getattr(self.shell, "kernel", None) is None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run goes on, or is about to begin."""
+        return self._occupied or (self._agent is not None and self._agent.loop is not None)
+
+    @contextlib.contextmanager
+    def occupied(self) -> Iterator[None]:
+        """Count as busy meanwhile: from the making of a message to the end of its run."""
+        self._occupied = True
+        try:
+            yield
+        finally:
+            self._occupied = False
 
     def stop(self) -> None:
         """Stop the run that is going on, if there is one; safe from any thread."""

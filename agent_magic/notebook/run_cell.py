@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +50,9 @@ async def run_cell(kernel: NotebookKernel, errand: Errand, wait: bool = False) -
     `UsageError` for what is asked for and cannot be had.
     """
     try:
-        if kernel.agent.loop is not None:
+        if kernel.busy:
             await _idle(kernel, wait)
-        outcome = await _shown_run(kernel, errand)
+        outcome = await shown_run(kernel, errand, lambda recorder: _view(kernel, errand.options, recorder))
     except AgentMagicError as error:
         return Outcome(None, error)
     except asyncio.CancelledError:
@@ -81,18 +82,27 @@ async def _idle(kernel: NotebookKernel, wait: bool) -> None:
     task = asyncio.current_task()
     assert task is not None
     async with stoppable(task.cancel, task.cancel):
-        while kernel.agent.loop is not None:
+        while kernel.busy:
             await asyncio.sleep(HEARTBEAT)
 
 
-async def _shown_run(kernel: NotebookKernel, errand: Errand) -> Outcome:
+async def shown_run(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Recorder], QuietView]) -> Outcome:
+    """Run the agent on `errand`, shown by the view that `make_view` makes. The kernel must not be busy.
+
+    Raises `AgentMagicError` and `UsageError` for what keeps the run from beginning.
+    """
+    with kernel.occupied():
+        return await _shown(kernel, errand, make_view)
+
+
+async def _shown(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Recorder], QuietView]) -> Outcome:
     agent, options = kernel.agent, errand.options
     overrides, tools = kernel.overrides(options), kernel.chosen_tools(options)
     message = await errand.message()
     if options.new:
         kernel.forget()
     recorder = Recorder(uuid.uuid4().hex, kernel.conversation.id, overrides.get("model", agent.model))
-    view = _view(kernel, options, recorder)
+    view = make_view(recorder)
     warning = warning_about(getattr(message, "text", ""))
     if warning is not None:
         view.recorder.add_note(warning)
