@@ -13,7 +13,7 @@ from ..events import AgentEndEvent, AgentEvent, AgentStartEvent, MessageUpdateEv
 from ..messages import CustomMessage, ToolResultMessage, UserMessage
 from ..session.compaction import Compacted, CompactionSettings, Compactor
 from ..session.context import context_entries, last_compaction, message_of
-from ..session.entries import CustomMessageEntry, MessageEntry
+from ..session.entries import CustomMessageEntry, Entry, MessageEntry
 from ..session.listing import StoredSession
 from ..session.location import sessions_folder
 from ..session.session import Session
@@ -145,10 +145,20 @@ class Conversation:
         self._agent.check_idle()
         self.follow()
         taken = self.session.undo()
+        self._arrive()
+        return taken
+
+    def go_before(self, entry: Entry) -> None:
+        """Go back to before an entry of the conversation."""
+        self._agent.check_idle()
+        self.follow()
+        self.session.move_to(entry.parent_id)
+        self._arrive()
+
+    def _arrive(self) -> None:
         if self._restart is not None and self._restart not in self.session.messages:
             self.session.append(self._restart)
         self._remember()
-        return taken
 
     def resume(self, which: str = "") -> Lacks | None:
         """Go on with a session: one whose id begins with `which` or that has this title, else the one last used.

@@ -38,28 +38,41 @@ def models(kernel: NotebookKernel, words: Words) -> Answer:
 
 
 def _known(part: str) -> str:
-    """The models whose name or id holds `part`; without it those that could be used at once."""
     from ..providers.catalogue import list_models
 
     listed = list_models()
+    found = found_models(part)
     if part:
-        found = [model for model in listed if part.lower() in f"{model.label} {model.name}".lower()]
         if not found:
             return f"No known model has {part!r} in its name. %agent models at URL asks a server itself."
         return _table(found)
-    usable = [model for model in listed if _key(model) != "no key"]
     providers: dict[str, int] = {}
     for model in listed:
         providers[model.provider] = providers.get(model.provider, 0) + 1
     counts = ", ".join(f"{name} {count}" for name, count in providers.items() if name)
     return "\n".join(
         [
-            _table(usable),
+            _table(found),
             "",
             f"The catalogue has: {counts}.",
             _MORE,
         ]
     )
+
+
+def found_models(part: str) -> list[Model]:
+    """The models whose name or id holds `part`; without it those that could be used at once."""
+    from ..providers.catalogue import list_models
+
+    listed = list_models()
+    if not part:
+        return [model for model in listed if has_key(model)]
+    return [model for model in listed if part.lower() in f"{model.label} {model.name}".lower()]
+
+
+def has_key(model: Model) -> bool:
+    """Whether the model could be used at once: it needs no key, or there is one."""
+    return _key(model) != "no key"
 
 
 def _table(found: Sequence[Model]) -> str:
@@ -78,7 +91,7 @@ def _row(model: Model) -> tuple[str, ...]:
     return (
         visible(model.label),
         _tokens(model.context_window),
-        _prices(model.cost),
+        prices(model.cost),
         " ".join(model.input),
         levels if model.reasoning else "-",
         _key(model),
@@ -94,7 +107,8 @@ def _tokens(count: int | None) -> str:
     return str(count)
 
 
-def _prices(cost: ModelCost | None) -> str:
+def prices(cost: ModelCost | None) -> str:
+    """US dollars of a million tokens, in and out, in words."""
     if cost is None:
         return "?"
     if cost == ModelCost():

@@ -56,13 +56,14 @@ def _tool(
 def variables_text(namespace: Namespace, pattern: str = "*") -> str:
     """One line a name, such as `df: DataFrame 12 × 3`; at most 200, and how many more there are."""
     names = [name for name in namespace.names() if fnmatchcase(name, pattern)]
-    lines = [f"{name}: {_line(namespace.value(name))}" for name in names[:MAX_NAMES]]
+    lines = [f"{name}: {words_of(namespace.value(name))}" for name in names[:MAX_NAMES]]
     if len(names) > MAX_NAMES:
         lines.append(f"… {len(names) - MAX_NAMES:,} more; give a pattern to narrow them down")
     return "\n".join(lines) or ("The notebook has no variables yet." if pattern == "*" else f"No name fits {pattern}.")
 
 
-def _line(value: Any) -> str:
+def words_of(value: Any) -> str:
+    """What a variable is, in one line without its value."""
     if value is MISSING:
         return "no longer there"
     function = function_of(value)
@@ -74,7 +75,7 @@ def inspect_text(namespace: Namespace, name: str) -> str:
     reached, value = namespace.lookup(name)
     if reached != name:
         raise LookupError(f"The notebook has no {name}. The tool variables lists the names.")
-    lines = [f"{name}: {_line(value)}", *schema_of(value), *_keys(value)]
+    lines = [f"{name}: {words_of(value)}", *schema_of(value), *_keys(value)]
     described = function_of(value) or (value if isinstance(value, type) else None)
     if isinstance(value, type):
         lines += [f"{value.__name__}{signature_of(value)}", *methods_of(value)]

@@ -47,10 +47,16 @@ def tools(kernel: NotebookKernel, words: Words) -> Answer:
     if len(words) != 2 or words[0] not in ("on", "off"):
         return None
     switch, name = words
-    if name not in known:
-        raise UsageError(f"There is no tool {name}.{near(name, list(known)) or _there_are(list(known))}")
-    (kernel.tools.off.discard if switch == "on" else kernel.tools.off.add)(name)
+    switch_tool(kernel, name, switch == "on")
     return f"The tool {name} is {switch}."
+
+
+def switch_tool(kernel: NotebookKernel, name: str, on: bool) -> None:
+    """Switch a tool on or off, from the next turn on. Raises `UsageError` for an unknown one."""
+    known = list(kernel.known_tools())
+    if name not in known:
+        raise UsageError(f"There is no tool {name}.{near(name, known) or _there_are(known)}")
+    (kernel.tools.off.discard if on else kernel.tools.off.add)(name)
 
 
 def _tool_list(kernel: NotebookKernel) -> str:

@@ -112,6 +112,7 @@ async def _shown(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Re
         nonlocal started
         if not started:
             started = True
+            kernel.runs.begin(kernel.conversation.session)
             view.start()
 
     task = asyncio.current_task()

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..messages import ImageContent
+from ..messages import ImageContent, UserMessage, joined_text
 from .command import Answer, Words
 from .exchanges import NOTHING_SAID
 from .interrupt import sigint_raises
@@ -30,8 +30,8 @@ NO_SUMMARY = "demo is no language model and can write no summary. Choose a model
 
 def sessions(kernel: NotebookKernel, words: Words) -> Answer:
     conversation = kernel.conversation
-    wanted = " ".join(words).lower()
-    found = [each for each in conversation.stored() if wanted in f"{each.id} {each.title} {each.notebook}".lower()]
+    wanted = " ".join(words)
+    found = found_sessions(kernel, wanted)
     if not found:
         if kernel.settings.sessions == "off":
             return "Conversations are kept nowhere: AgentMagic.sessions is off."
@@ -48,6 +48,12 @@ def sessions(kernel: NotebookKernel, words: Words) -> Answer:
         f"\n{count(left, 'older session')} more; %agent sessions TEXT finds by id, title or notebook." if left else ""
     )
     return "\n".join(lines) + f"\n\n%agent resume ID goes on with one.{more}"
+
+
+def found_sessions(kernel: NotebookKernel, wanted: str) -> list[StoredSession]:
+    """The sessions of the kernel's folder whose id, title or notebook holds `wanted`, the one last used first."""
+    found = kernel.conversation.stored()
+    return [each for each in found if wanted.lower() in f"{each.id} {each.title} {each.notebook}".lower()]
 
 
 def _row(stored: StoredSession, current: str | None) -> Sequence[str]:
@@ -67,20 +73,27 @@ def resume(kernel: NotebookKernel, words: Words) -> Answer:
     if not words and not kernel.conversation.others():
         return f"There is no other session in {kernel.conversation.folder} yet."
     lacks = kernel.conversation.resume(" ".join(words))
-    return _arrived(kernel, "Resumed", lacks)
+    return arrived(kernel, "Resumed", lacks)
 
 
 def fork(kernel: NotebookKernel, words: Words) -> Answer:
     if not words and not kernel.agent.messages:
         return "The conversation is empty; there is nothing to copy."
     lacks = kernel.conversation.fork(" ".join(words))
-    return _arrived(kernel, "The conversation goes on in a copy", lacks)
+    return arrived(kernel, "The conversation goes on in a copy", lacks)
 
 
-def _arrived(kernel: NotebookKernel, how: str, lacks: Lacks | None) -> str:
+def title_of(kernel: NotebookKernel) -> str:
+    """The title of the present conversation: its name, else the start of its first message; empty where it has none."""
+    first = next((each for each in kernel.agent.messages if isinstance(each, UserMessage)), None)
+    said = "" if first is None else joined_text(split_content(first.content)[0])
+    return one_line(kernel.conversation.session.name or said, 80)
+
+
+def arrived(kernel: NotebookKernel, how: str, lacks: Lacks | None) -> str:
+    """What the user is told after going to another conversation."""
     session = kernel.conversation.session
-    first = next((each.text for each in kernel.agent.messages if getattr(each, "role", "") == "user"), "")
-    title = one_line(session.name or first, 80)
+    title = title_of(kernel)
     spoken = sum(getattr(each, "role", "") != "custom" for each in kernel.agent.messages)
     lines = [f"{how}: {session.id[:_ID]} {title} ({count(spoken, 'message')})".replace("  ", " ")]
     if lacks is not None and lacks.note:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,7 +20,7 @@ from ..events import AgentEndEvent, MessageEndEvent, ToolExecutionEndEvent
 from ..messages import ToolResultMessage, UserMessage, now
 from ..models import Model
 from ..usage import Usage, total_usage
-from .context import context_messages
+from .context import context_messages, speaks
 from .entries import (
     BranchSummaryEntry,
     CompactionEntry,
@@ -185,6 +186,11 @@ class Session:
     def branch(self) -> Sequence[Entry]:
         """The entries from the root to where the conversation stands."""
         return self.tree.path()
+
+    def spoken_since(self, count: int) -> tuple[str, ...]:
+        """The ids of the entries beyond the first `count` that speak to the model."""
+        with self._lock:
+            return tuple(entry.id for entry in islice(self.tree, count, None) if speaks(entry))
 
     @property
     def messages(self) -> tuple[Any, ...]:
