@@ -1,10 +1,97 @@
-import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette, Notification } from '@jupyterlab/apputils';
+import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { Chat } from '../chat/chat';
+import * as view from '../widget/view';
+import { AskAgent } from './ask_agent';
+import { acceptChange } from './change_dialog';
+import { addCommands, Ids } from './commands';
+import { Following } from './following';
+import { NotebookHost } from './host';
+import { agentIcon } from './icon';
+import { listenForInterrupts } from './interrupt';
+import { KernelAgent } from './kernel_agent';
+import { AgentPanel } from './panel';
+import { DEFAULTS, readSettings, type Settings } from './settings';
+import { SidePlace } from './side';
+import { listenForMaths } from './typeset';
+import { wordsOf } from './words';
+
+const ID = 'agent-magic:plugin';
+/** Where the loader of a cell's widget looks for the view, so that it need not come from the kernel. */
+const VIEW = Symbol.for('agent_magic.view.1');
 
 const plugin: JupyterFrontEndPlugin<void> = {
-  id: 'agent-magic:plugin',
-  description: 'The panel that talks to the agent of the notebook\'s kernel.',
+  id: ID,
+  description: "The panel that talks to the agent of the notebook's kernel.",
   autoStart: true,
-  activate: () => undefined
+  requires: [INotebookTracker, IRenderMimeRegistry],
+  optional: [ILabShell, ILayoutRestorer, ICommandPalette, ISettingRegistry, ITranslator],
+  activate: async (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    rendermime: IRenderMimeRegistry,
+    lab: ILabShell | null,
+    restorer: ILayoutRestorer | null,
+    palette: ICommandPalette | null,
+    registry: ISettingRegistry | null,
+    translator: ITranslator | null
+  ): Promise<void> => {
+    Object.assign(globalThis, { [VIEW]: view });
+    const words = wordsOf((translator ?? nullTranslator).load('agent_magic'));
+    const tell = (text: string): void => void Notification.warning(text, { autoClose: 10_000 });
+    const dialogs = { accept: (change: Parameters<typeof acceptChange>[0]) => acceptChange(change, words), tell };
+
+    const following = new Following(tracker, (notebook, kernel) => {
+      const host = new NotebookHost(notebook, words, dialogs);
+      const agent = new KernelAgent(notebook, kernel, host, (...given) => new Chat(...given), words);
+      agent.changed.connect(() => Object.values(Ids).forEach(id => app.commands.notifyCommandChanged(id)));
+      return agent;
+    });
+
+    const panel = new AgentPanel(following, words);
+    panel.title.icon = agentIcon;
+    const place = new SidePlace(app.shell, panel);
+    addCommands(app.commands, { following, place, icon: agentIcon, tell, words });
+    Object.values(Ids).forEach(command => palette?.addItem({ command, category: words('Agent') }));
+
+    listenForInterrupts(following);
+    listenForMaths(() => rendermime.latexTypesetter);
+    const notebooks = (): NotebookPanel[] => tracker.filter(() => true);
+    const askAgent = new AskAgent(NotebookActions, following, notebooks, () => place.open(), tell, words);
+
+    const settings = await registry?.load(ID).catch(error => void console.error('agent_magic has no settings:', error));
+    const take = (): Settings => {
+      const taken = settings ? readSettings(settings) : DEFAULTS;
+      panel.sendsBy = taken.sendKey;
+      askAgent.isOffered = taken.askAboutErrors;
+      return taken;
+    };
+    const { side, openAtStart } = take();
+    settings?.changed.connect(() => place.moveTo(take().side));
+    const add = (): void => {
+      place.moveTo(side);
+      if (openAtStart) {
+        void app.restored.then(() => place.open());
+      }
+    };
+    if (lab) {
+      add();
+      restorer?.add(panel, panel.id);
+    } else if (tracker.currentWidget) {
+      add();
+    } else {
+      // Pages of Notebook 7 that hold no notebook, such as the list of files, get no panel.
+      const once = (): void => {
+        tracker.widgetAdded.disconnect(once);
+        add();
+      };
+      tracker.widgetAdded.connect(once);
+    }
+  }
 };
 
 export default plugin;

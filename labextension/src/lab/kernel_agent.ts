@@ -1,0 +1,119 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { Kernel } from '@jupyterlab/services';
+import { type ISignal, Signal } from '@lumino/signaling';
+import type { ChatControl, ChatHost, Connection } from '../chat/host';
+import { Client } from '../protocol/client';
+import { Cells } from './cells';
+import { KernelComm } from './comm';
+import type { NotebookHost } from './host';
+import { loadAgent } from './load';
+import type { Words } from './words';
+
+export type MakeChat = (element: HTMLElement, client: Client, host: ChatHost) => ChatControl;
+
+/** The page's end of one kernel's agent: its comm, and the chat that stays while its notebook is open. */
+export class KernelAgent {
+  readonly node = document.createElement('div');
+  readonly comm: KernelComm;
+  readonly client: Client;
+  readonly chat: ChatControl;
+  private readonly _changed = new Signal<this, void>(this);
+  private changes = 0;
+
+  /** `notebook` is the one that the agent reads and changes, whichever the user looks at. */
+  constructor(
+    readonly notebook: NotebookPanel,
+    readonly kernel: Kernel.IKernelConnection,
+    readonly host: NotebookHost,
+    makeChat: MakeChat,
+    private readonly words: Words
+  ) {
+    this.node.className = 'am-lab-agent';
+    this.comm = new KernelComm(kernel);
+    this.client = new Client(this.comm, 'panel', notebook.context.path);
+    const cells = new Cells(notebook);
+    this.client.onAsk((method, params) => cells.answer(method, params));
+    this.chat = makeChat(this.node, this.client, host);
+    this.comm.changed.connect(() => void this.update());
+    notebook.context.pathChanged.connect(this.place, this);
+    notebook.sessionContext.kernelChanged.connect(this.place, this);
+    this.place();
+    void this.update();
+  }
+
+  /** Told whenever `isLoaded` may have changed. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Whether there is an agent in this kernel. */
+  get isLoaded(): boolean {
+    return this.comm.state === 'open';
+  }
+
+  load(): Promise<void> {
+    return loadAgent(this.kernel, this.comm, this.words);
+  }
+
+  dispose(): void {
+    this.changes++;
+    this.notebook.context.pathChanged.disconnect(this.place, this);
+    this.notebook.sessionContext.kernelChanged.disconnect(this.place, this);
+    Signal.clearData(this);
+    this.chat.dispose();
+    this.host.dispose();
+    this.client.dispose();
+    this.comm.dispose();
+    this.node.remove();
+  }
+
+  private place(): void {
+    const name = this.notebook.context.path.split('/').pop()!;
+    this.chat.setPlace(`${name} · ${this.notebook.sessionContext.kernelDisplayName}`);
+  }
+
+  private async update(): Promise<void> {
+    const change = ++this.changes;
+    const connection = await this.connection();
+    if (change === this.changes) {
+      this.chat.setConnection(connection);
+      this._changed.emit();
+    }
+  }
+
+  private async connection(): Promise<Connection> {
+    const { words } = this;
+    if (this.kernel.status === 'dead') {
+      return { state: 'absent', text: words('The kernel has died. Restart it, then load the agent.') };
+    }
+    switch (this.comm.state) {
+      case 'open':
+        return { state: 'ready' };
+      case 'connecting':
+        return { state: 'waiting', text: words('The kernel is starting…') };
+      case 'searching':
+        return { state: 'waiting', text: words('Asking the kernel for its agent…') };
+      case 'none':
+        return this.absent();
+    }
+  }
+
+  private async absent(): Promise<Connection> {
+    const { words } = this;
+    if (!this.kernel.handleComms) {
+      return {
+        state: 'absent',
+        text: words('Another document of this page, perhaps a console, was the first to open this kernel and gets its messages. Close it, then reload the page.')
+      };
+    }
+    const { language_info: language } = await this.kernel.info;
+    if (language.name !== 'python') {
+      return { state: 'absent', text: words('The agent needs a Python kernel; this one runs %1. Choose another kernel for the notebook.', language.name) };
+    }
+    return {
+      state: 'absent',
+      text: words('This kernel has no agent yet. Loading agent_magic gives it one; it runs no cell and leaves the notebook as it is.'),
+      action: { label: words('Load agent_magic'), run: () => this.load() }
+    };
+  }
+}

@@ -1,0 +1,62 @@
+import { Widget } from '@lumino/widgets';
+import type { Following } from './following';
+import type { KernelAgent } from './kernel_agent';
+import type { Settings } from './settings';
+import type { Words } from './words';
+
+/** The side panel: the chat with the agent of the notebook that the user is in. */
+export class AgentPanel extends Widget {
+  private shown: KernelAgent | null = null;
+  private readonly notice = document.createElement('p');
+  private sendKey: Settings['sendKey'] = 'Enter';
+
+  constructor(
+    private readonly following: Following,
+    private readonly words: Words
+  ) {
+    super();
+    this.id = 'agent-magic-panel';
+    this.addClass('am-lab-panel');
+    this.title.caption = words('Agent');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', words('Agent'));
+    this.notice.className = 'am-lab-notice';
+    this.node.addEventListener('keydown', event => this.keepEnter(event), { capture: true });
+    following.changed.connect(this.follow, this);
+    this.follow();
+  }
+
+  /** Which key sends the message. */
+  set sendsBy(key: Settings['sendKey']) {
+    this.sendKey = key;
+  }
+
+  protected override onActivateRequest(): void {
+    if (this.shown) {
+      this.shown.chat.focus();
+    } else {
+      this.node.tabIndex = -1;
+      this.node.focus();
+    }
+  }
+
+  private follow(): void {
+    const { agent, notebook } = this.following;
+    this.notice.textContent = notebook
+      ? this.words('This notebook has no kernel. Choose one, and its agent answers here.')
+      : this.words('Open a notebook, and the agent of its kernel answers here.');
+    const drawn = agent?.node ?? this.notice;
+    if (this.node.firstChild !== drawn) {
+      this.node.replaceChildren(drawn);
+    }
+    this.shown = agent;
+  }
+
+  /** Where Ctrl+Enter sends, let a bare Enter begin a line. */
+  private keepEnter(event: KeyboardEvent): void {
+    const isBare = event.key === 'Enter' && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+    if (isBare && this.sendKey === 'Ctrl+Enter' && event.target instanceof HTMLTextAreaElement) {
+      event.stopPropagation();
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { Widget } from '@lumino/widgets';
+import type { Place } from './commands';
+
+// JupyterLab and Notebook 7 both have these, in shells of their own.
+interface SideShell {
+  collapseLeft?(): void;
+  collapseRight?(): void;
+}
+
+/** A widget in one of the side areas of the page. */
+export class SidePlace implements Place {
+  private side: 'left' | 'right' | null = null;
+
+  constructor(
+    private readonly shell: JupyterFrontEnd.IShell,
+    private readonly widget: Widget
+  ) {}
+
+  /** Put it there, or move it there. */
+  moveTo(side: 'left' | 'right'): void {
+    if (side !== this.side) {
+      this.widget.parent = null;
+      this.side = side;
+      this.shell.add(this.widget, side, { rank: 600, type: 'Agent' });
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.widget.isVisible;
+  }
+
+  open(): void {
+    this.shell.activateById(this.widget.id);
+    this.widget.activate();
+  }
+
+  close(): void {
+    const shell = this.shell as SideShell;
+    if (this.side === 'left') {
+      shell.collapseLeft?.();
+    } else {
+      shell.collapseRight?.();
+    }
+  }
+}
