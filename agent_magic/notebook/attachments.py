@@ -105,11 +105,15 @@ def _entry(entries: Sequence[str], number: int) -> Any:
 
 def _blocks(name: str, pieces: Sequence[Piece], note: str) -> tuple[Content, ...]:
     texts = [piece.text if isinstance(piece, TextContent) else piece for piece in pieces if _is_text(piece)]
-    text = masked("\n".join([*map(str, texts), *([note] if note else [])]))
+    block = block_of(name, "\n".join([*map(str, texts), *([note] if note else [])]))
+    return (block, *(piece for piece in pieces if not isinstance(piece, str) and not _is_text(piece)))
+
+
+def block_of(name: str, text: str, limit: int = _TEXT) -> TextContent:
+    """The block that shows `text` to the model under a name that begins with @, without keys."""
     # The name stands where a fence names its language, in characters that cannot end the line or the fence.
     title = one_line(name, 200).replace("`", "'")
-    block = mention_block(fenced(text, _TEXT, title))
-    return (block, *(piece for piece in pieces if not isinstance(piece, str) and not _is_text(piece)))
+    return mention_block(fenced(masked(text), limit, title))
 
 
 def _is_text(piece: Piece) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+
+from IPython.core.error import UsageError
 
 from ..messages import Content, UserMessage
 from .flags import CellOptions
@@ -24,13 +27,16 @@ async def message_of(kernel: NotebookKernel, options: CellOptions, body: str) ->
     """
     text = text_of(options.text, body)
     images = [image_named(name, kernel.shell.user_ns) for name in options.images]
-    added = await _added(kernel, text)
+    added = await added_by(kernel, text)
     return UserMessage([*([text] if text else []), *images, *added]) if text or images else None
 
 
-async def _added(kernel: NotebookKernel, text: str) -> list[Content]:
-    """What the mentions in `text` add. Stop ends the looking, and nothing is sent."""
-    if "@" not in text:
+async def added_by(kernel: NotebookKernel, text: str, names: Sequence[str] = ()) -> list[Content]:
+    """What the mentions in `text`, and of these names, add. Stop ends the looking, and nothing is sent.
+
+    Raises `UsageError` for a name that leads to nothing.
+    """
+    if "@" not in text and not names:
         return []
     from .attachments import Mentions
 
@@ -39,4 +45,9 @@ async def _added(kernel: NotebookKernel, text: str) -> list[Content]:
     assert task is not None
     async with stoppable(task.cancel, task.cancel):
         attached = await mentions.attachments(text, kernel.settings.mention_seconds)
-    return [block for each in attached for block in each.blocks]
+        for name in names:
+            found = await mentions.attachments(f"@{name}", kernel.settings.mention_seconds)
+            if not found:
+                raise UsageError(f"There is no variable {name} in the notebook any more.")
+            attached += found
+    return [block for each in {each.name: each for each in attached}.values() for block in each.blocks]
