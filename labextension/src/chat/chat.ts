@@ -1,0 +1,382 @@
+import type { Client } from '../protocol/client';
+import type { AgentState, Attachment, RunRecord, RunState } from '../protocol/messages';
+import type { RunActions } from '../view/view';
+import { nameOf } from './attachments';
+import { Composer, type When } from './composer';
+import { button, element } from './element';
+import { Header } from './header';
+import type { ChatControl, ChatHost, Connection } from './host';
+import { Log } from './log';
+import { Notices } from './notices';
+import { Requests } from './requests';
+import { messageOf, wordsOf, type Words } from './words';
+
+export type { AttachmentSource, ChatControl, ChatHost, Connection, ConnectionAction } from './host';
+
+// So long the chat waits for the kernel before it says that it does (milliseconds).
+const CONNECTING = 400;
+const NO_ANSWER = 5000;
+// The most that is read out of an answer.
+const SPOKEN = 1000;
+
+interface SentMessage {
+  text: string;
+  attachments: readonly Attachment[];
+  /** The runs, and how often the same was said, when this was sent. */
+  runs: ReadonlySet<string>;
+  saidBefore: number;
+  as?: 'run' | 'steer' | 'follow_up';
+}
+
+/** The conversation with the agent of a kernel: drawn into an element, and steered from there. */
+export class Chat implements ChatControl {
+  private readonly client: Client;
+  private readonly host: ChatHost;
+  private readonly words: Words;
+  private readonly root: HTMLElement;
+  private readonly requests: Requests;
+  private readonly header: Header;
+  private readonly log: Log;
+  private readonly absent: HTMLElement;
+  private readonly notices: Notices;
+  private readonly composer: Composer;
+  private readonly live: HTMLElement;
+  private readonly stopListening: (() => void)[];
+  private state: AgentState | null = null;
+  private sent: SentMessage[] = [];
+  private session: string | null = null;
+  private attempt = 0;
+  private isAttached = false;
+
+  constructor(element_: HTMLElement, client: Client, host: ChatHost = {}) {
+    this.client = client;
+    this.host = host;
+    const words = (this.words = wordsOf(host));
+    this.root = element('section', { class: 'am-chat', 'aria-label': words('Agent') });
+    this.requests = new Requests(client, slow => this.composer.setSlow(slow));
+    this.header = new Header(words, this.requests, {
+      switched: () => this.switched(),
+      begin: () => void this.do(() => this.requests.request('new', {}))
+    });
+    this.log = new Log(
+      words,
+      host,
+      {
+        edit: (run, text) => this.do(() => this.requests.request('edit', { run, text }), true),
+        retry: () => void this.do(() => this.requests.request('retry', {})),
+        undo: () => void this.do(() => this.requests.request('undo', {})),
+        ...(host.insertRecord ? { insert: (run: string) => void this.insert(run) } : {})
+      },
+      run => this.runActions(run)
+    );
+    this.absent = element('div', { class: 'am-chat-absent', hidden: true });
+    this.notices = new Notices(words, () => this.focus());
+    this.composer = new Composer(words, host, this.requests, {
+      send: (text, attachments, when) => void this.send(text, attachments, when),
+      stop: () => void this.stop(),
+      leave: () => (host.leave ? host.leave() : (document.activeElement as HTMLElement | null)?.blur()),
+      earlier: () => [...this.log.prompts, ...this.sent.map(message => message.text)],
+      fail: text => this.notices.addError(text)
+    });
+    this.live = element('div', { class: 'am-chat-hidden', role: 'status' });
+    this.root.append(
+      this.header.element,
+      this.log.element,
+      this.absent,
+      this.notices.element,
+      this.composer.element,
+      this.live
+    );
+    element_.append(this.root);
+    this.stopListening = [
+      client.onState(state => this.takeState(state)),
+      client.onRun(run => this.takeRun(run))
+    ];
+    this.setConnection({ state: 'ready' });
+  }
+
+  focus(): void {
+    const action = this.absent.querySelector<HTMLElement>('button');
+    if (!this.absent.hidden && action) {
+      action.focus();
+    } else {
+      this.composer.focus();
+    }
+  }
+
+  setPlace(place: string): void {
+    this.header.setPlace(place);
+  }
+
+  attach(attachment: Attachment): void {
+    this.composer.attach(attachment);
+  }
+
+  draft(text: string): void {
+    this.composer.restore(text, []);
+    this.composer.focus();
+  }
+
+  setConnection(connection: Connection): void {
+    this.requests.giveUp(this.words('The connection to the kernel was lost before it answered.'));
+    this.attempt += 1;
+    this.isAttached = false;
+    this.showConnected();
+    if (connection.state === 'ready') {
+      void this.connect();
+    } else if (connection.state === 'waiting') {
+      this.showWaiting(connection.text);
+    } else {
+      this.log.setRuns([]);
+      this.showAbsent(connection.text, connection.action);
+    }
+  }
+
+  dispose(): void {
+    this.attempt += 1;
+    this.stopListening.forEach(stop => stop());
+    this.requests.giveUp(this.words('The chat was closed.'));
+    this.header.dispose();
+    this.log.dispose();
+    this.composer.dispose();
+    this.root.remove();
+  }
+
+  // Reaching the kernel -----------------------------------------------------------------------------------------------
+
+  private async connect(): Promise<void> {
+    const timers = [
+      setTimeout(() => this.showWaiting(this.words('Connecting…')), CONNECTING),
+      setTimeout(
+        () => this.showWaiting(this.words('The kernel does not answer yet: it may be busy. The chat opens when it is free.')),
+        NO_ANSWER
+      )
+    ];
+    const { attempt } = this;
+    try {
+      await this.load();
+      if (attempt === this.attempt) {
+        this.absent.hidden = true;
+        this.log.element.hidden = false;
+        this.isAttached = true;
+        this.showConnected();
+      }
+    } catch (error) {
+      if (attempt === this.attempt) {
+        this.showAbsent(messageOf(error));
+      }
+    } finally {
+      timers.forEach(clearTimeout);
+    }
+  }
+
+  /** Ask the kernel for the whole conversation and show it. */
+  private async load(): Promise<void> {
+    const { attempt } = this;
+    const result = await this.client.attach();
+    if (attempt === this.attempt) {
+      this.session = result.state?.session.id ?? null;
+      this.log.setRuns(result.runs ?? []);
+      this.showMessages();
+    }
+  }
+
+  private showWaiting(text: string): void {
+    // What was said stays on the page.
+    if (this.log.last) {
+      this.absent.hidden = true;
+      this.notices.setProblems([text]);
+    } else {
+      this.showAbsent(text);
+    }
+  }
+
+  private showAbsent(text: string, action?: { label: string; run(): Promise<void> }): void {
+    const message = element('p', { role: 'status' }, text);
+    this.absent.replaceChildren(message);
+    this.absent.hidden = false;
+    this.log.element.hidden = true;
+    if (action) {
+      const run = async () => {
+        act.disabled = true;
+        failure.textContent = '';
+        try {
+          await action.run();
+        } catch (error) {
+          failure.textContent = messageOf(error);
+        } finally {
+          act.disabled = false;
+        }
+      };
+      const act = button(action.label, () => void run(), { class: 'am-chat-button am-chat-primary' });
+      const failure = element('p', { class: 'am-chat-absent-failure', role: 'alert' });
+      this.absent.append(act, failure);
+    }
+  }
+
+  private showConnected(): void {
+    this.header.setConnected(this.isAttached);
+    this.composer.setConnected(this.isAttached);
+    this.showState();
+  }
+
+  // What the kernel tells ---------------------------------------------------------------------------------------------
+
+  private takeState(state: AgentState): void {
+    this.state = state;
+    this.showState();
+    if (this.isAttached && this.session !== null && state.session.id !== this.session) {
+      this.session = state.session.id;
+      void this.reload();
+    }
+  }
+
+  private showState(): void {
+    const { state } = this;
+    const isRunning = this.isAttached && state !== null && state.busy;
+    this.composer.setRunning(isRunning);
+    this.log.setIdle(this.isAttached && !isRunning);
+    if (state && this.isAttached) {
+      this.composer.model.setModel(state.model.id);
+      this.composer.tools.setTools(state.tools);
+      this.composer.status.update(state);
+      this.notices.setProblems(state.problems);
+      this.showMessages();
+    }
+  }
+
+  private takeRun({ record }: RunState): void {
+    const before = this.log.records.find(known => known.run === record.run)?.state;
+    this.log.update(record);
+    this.showMessages();
+    this.say(record, before);
+  }
+
+  /** Tell a screen reader what a look at the log tells. */
+  private say(record: RunRecord, before: RunRecord['state'] | undefined): void {
+    if (record.state === 'running' && before === undefined) {
+      this.live.textContent = this.words('The agent is at work.');
+    } else if (record.state !== 'running' && before === 'running') {
+      const answer = record.items.filter(item => item.kind === 'text' || item.kind === 'error').pop()?.text ?? '';
+      const end = { failed: this.words('The run failed.'), aborted: this.words('The run was stopped.') }[
+        record.state as string
+      ];
+      this.live.textContent = [end ?? this.words('The agent has answered.'), answer.slice(0, SPOKEN)].join(' ');
+    }
+  }
+
+  // What the user does ------------------------------------------------------------------------------------------------
+
+  private async send(text: string, attachments: readonly Attachment[], when: When): Promise<void> {
+    const message: SentMessage = {
+      text,
+      attachments,
+      runs: new Set(this.log.records.map(record => record.run)),
+      saidBefore: this.saidTimes(text)
+    };
+    this.notices.clearErrors();
+    this.sent.push(message);
+    this.showMessages();
+    this.log.toEnd();
+    try {
+      message.as = (await this.requests.request('send', { text, attachments: [...attachments], when })).as;
+    } catch (error) {
+      this.sent = this.sent.filter(other => other !== message);
+      this.composer.restore(text, attachments);
+      this.notices.addError(this.words('Not sent: %1', messageOf(error)));
+    }
+    this.showMessages();
+  }
+
+  private saidTimes(text: string): number {
+    return this.log.prompts.filter(prompt => prompt.trim() === text).length;
+  }
+
+  /** Show what was sent until a run or the queue of the kernel shows it. */
+  private showMessages(): void {
+    const queue = this.state?.queue ?? [];
+    this.sent = this.sent.filter(message => !this.isShown(message, queue));
+    const words = this.words;
+    this.log.setPending([
+      ...this.sent.map(({ text, attachments, as }) => ({
+        text,
+        attached: attachments.map(attachment => nameOf(attachment, words)),
+        note: as === 'steer' ? words('Told to the agent at its next step') : ''
+      })),
+      ...queue.map(text => ({ text, attached: [], note: words('Queued') }))
+    ]);
+  }
+
+  private isShown({ text, as, runs, saidBefore }: SentMessage, queue: readonly string[]): boolean {
+    if (this.saidTimes(text) > saidBefore) {
+      return true;
+    }
+    if (as === undefined) {
+      return false;
+    }
+    const hasEnded = this.log.records.some(({ run }) => !runs.has(run)) && this.state?.busy === false;
+    return as === 'run' ? hasEnded : queue.includes(text) || this.state?.busy === false;
+  }
+
+  private async stop(): Promise<void> {
+    const interrupt = new CustomEvent('agent-magic:interrupt', { bubbles: true, cancelable: true });
+    if (!this.root.dispatchEvent(interrupt)) {
+      return;
+    }
+    const advice = this.words('The kernel does not answer: use the kernel’s Stop button.');
+    const timer = setTimeout(() => this.composer.adviseStop(advice), 1000);
+    try {
+      await this.requests.request('stop', {});
+    } catch (error) {
+      this.notices.addError(messageOf(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private runActions(run: string): RunActions {
+    return {
+      stop: () => this.stop(),
+      shown: approval => void this.requests.request('shown', { approval, run }).catch(() => undefined),
+      answer: async answer => void (await this.requests.request('answer', { run, ...answer }))
+    };
+  }
+
+  /** Do something that changes what was said, and show what then was said. `rethrow` for who keeps something. */
+  private async do(act: () => Promise<unknown>, rethrow = false): Promise<void> {
+    this.notices.clearErrors();
+    try {
+      await act();
+    } catch (error) {
+      this.notices.addError(messageOf(error));
+      if (rethrow) {
+        throw error;
+      }
+      return;
+    }
+    this.switched();
+  }
+
+  private switched(): void {
+    this.log.toEnd();
+    void this.reload();
+    this.composer.focus();
+  }
+
+  private async reload(): Promise<void> {
+    try {
+      await this.load();
+    } catch (error) {
+      this.notices.addError(messageOf(error));
+    }
+  }
+
+  private async insert(run: string): Promise<void> {
+    try {
+      const { bundle, source } = await this.requests.request('bundle', { run });
+      this.host.insertRecord!(bundle, source);
+    } catch (error) {
+      this.notices.addError(messageOf(error));
+    }
+  }
+}

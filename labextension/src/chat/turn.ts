@@ -1,0 +1,176 @@
+import type { Item, RunRecord } from '../protocol/messages';
+import { RecordView, type RunActions, type ViewHost } from '../view/view';
+import { button, element, iconButton } from './element';
+import type { Words } from './words';
+
+export interface TurnActions {
+  /** Rejections have been shown to the user. */
+  edit(run: string, text: string): Promise<void>;
+  retry(): void;
+  undo(): void;
+  /** Absent where records cannot be put into a notebook. */
+  insert?(run: string): void;
+}
+
+/** One run in the log: what the user said, what the agent did, and what can be done about it. */
+export class Turn {
+  readonly element: HTMLElement;
+  private readonly words: Words;
+  private readonly actions: TurnActions;
+  private readonly said: HTMLElement;
+  private readonly footer: HTMLElement;
+  private readonly view: RecordView;
+  private prompt: Item | undefined;
+  private current: RunRecord;
+  private isIdle = false;
+  private isLast = false;
+
+  constructor(record: RunRecord, words: Words, actions: TurnActions, runActions: RunActions, host: ViewHost) {
+    this.current = record;
+    this.words = words;
+    this.actions = actions;
+    this.said = element('div', { class: 'am-chat-said' });
+    this.footer = element('div', { class: 'am-chat-turn-actions', role: 'group', 'aria-label': words('This answer') });
+    const drawn = element('div', { class: 'am-chat-drawn' });
+    this.view = new RecordView(drawn, { actions: runActions, host, compact: true, prompt: true });
+    this.element = element('article', { class: 'am-chat-turn' }, this.said, drawn, this.footer);
+    this.update(record);
+    this.showActions();
+  }
+
+  get record(): RunRecord {
+    return this.current;
+  }
+
+  /** What the user said, also while the run went on. */
+  get prompts(): string[] {
+    return this.current.items.filter(item => item.kind === 'user' && item.text).map(item => item.text!);
+  }
+
+  update(record: RunRecord): void {
+    const wasRunning = this.current.state === 'running';
+    this.current = record;
+    const prompt = record.items.find(item => item.kind === 'user');
+    if (prompt !== this.prompt) {
+      this.prompt = prompt;
+      this.showPrompt();
+    }
+    // The first thing said stands above; what was said in between stays where it was said.
+    this.view.update(prompt ? { ...record, items: record.items.filter(item => item !== prompt) } : record);
+    if (wasRunning !== (record.state === 'running')) {
+      this.showActions();
+    }
+  }
+
+  /** Whether no run goes on, and whether this is the last turn: only then can it be done again. */
+  setPlace(isIdle: boolean, isLast: boolean): void {
+    if (isIdle !== this.isIdle || isLast !== this.isLast) {
+      this.isIdle = isIdle;
+      this.isLast = isLast;
+      this.showActions();
+    }
+  }
+
+  dispose(): void {
+    this.view.dispose();
+    this.element.remove();
+  }
+
+  private showPrompt(): void {
+    // An editor that is open keeps its text.
+    if (this.said.querySelector('.am-chat-edit')) {
+      return;
+    }
+    const text = this.prompt?.text ?? '';
+    this.said.hidden = text === '';
+    this.said.replaceChildren(bubble(text));
+    this.showEditButton();
+  }
+
+  private showEditButton(): void {
+    const shown = this.said.querySelector('.am-chat-edit-button');
+    const isOffered = this.isIdle && this.current.state !== 'running' && !this.said.querySelector('.am-chat-edit');
+    if (isOffered && !shown) {
+      this.said.append(
+        iconButton('edit', this.words('Edit and send again'), () => this.edit(), { class: 'am-chat-edit-button' })
+      );
+    } else if (!isOffered) {
+      shown?.remove();
+    }
+  }
+
+  private edit(): void {
+    const { words } = this;
+    const field = element('textarea', { class: 'am-chat-field', 'aria-label': words('Edit the message'), rows: '3' });
+    field.value = this.prompt?.text ?? '';
+    const close = () => {
+      editor.remove();
+      this.showPrompt();
+      this.said.querySelector<HTMLElement>('.am-chat-edit-button')?.focus();
+    };
+    const send = async () => {
+      if (field.value.trim() === '') {
+        return;
+      }
+      field.disabled = sendButton.disabled = true;
+      try {
+        await this.actions.edit(this.current.run, field.value.trim());
+        close();
+      } catch {
+        field.disabled = sendButton.disabled = false;
+        field.focus();
+      }
+    };
+    const sendButton = button(words('Send again'), () => void send(), { class: 'am-chat-button am-chat-primary' });
+    const editor = element(
+      'div',
+      { class: 'am-chat-edit', role: 'group', 'aria-label': words('Edit the message') },
+      field,
+      element('p', { class: 'am-chat-edit-note' }, words('What came after it stays in another branch of the conversation.')),
+      element('div', { class: 'am-chat-buttons' }, sendButton, button(words('Cancel'), close))
+    );
+    editor.addEventListener('keydown', event => {
+      if (event.key === 'Escape') {
+        event.preventDefault();
+        event.stopPropagation();
+        close();
+      } else if (event.key === 'Enter' && event.target === field && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        void send();
+      }
+    });
+    this.said.replaceChildren(editor);
+    field.focus();
+  }
+
+  private showActions(): void {
+    const { words, actions } = this;
+    const isDone = this.current.state !== 'running';
+    const shown: HTMLElement[] = [];
+    if (isDone && this.isIdle && this.isLast) {
+      shown.push(
+        iconButton('retry', words('Try again'), () => actions.retry()),
+        iconButton('undo', words('Undo: take this message and its answer back'), () => actions.undo())
+      );
+    }
+    if (isDone && actions.insert) {
+      shown.push(iconButton('insert', words('Insert as a cell'), () => actions.insert!(this.current.run)));
+    }
+    this.footer.replaceChildren(...shown);
+    this.footer.hidden = shown.length === 0;
+    this.footer.classList.toggle('am-chat-last', this.isLast);
+    this.showEditButton();
+  }
+}
+
+/** What the user said, with what he mentioned set off. */
+export function bubble(text: string): HTMLElement {
+  const made = element('div', { class: 'am-chat-bubble' });
+  let end = 0;
+  for (const mention of text.matchAll(/(?<![\p{L}\p{N}_.])@[\p{L}_][\p{L}\p{N}_]*/gu)) {
+    made.append(text.slice(end, mention.index), element('span', { class: 'am-chat-mention' }, mention[0]));
+    end = mention.index + mention[0].length;
+  }
+  made.append(text.slice(end));
+  return made;
+}
