@@ -1,23 +1,24 @@
-"""Asks the user before a tool runs, by an `input()` line; where nobody can answer, the call is denied."""
+"""Asks the user before a tool runs: in the pages that show the run, else by an `input()` line; else denies the call."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ..agent.policy import ApprovalAnswer, ApprovalRequest
-from ..errors import AbortedError, AgentMagicError
-from ..messages import ToolCall
+from ..errors import AbortedError
 from .main_thread import Interruption, main_thread_is_free, on_main
+from .question import SAID_NO, Question, problem_with
 from .wording import visible
 
 if TYPE_CHECKING:
     from .kernel import NotebookKernel
+    from .view import View
 
 NOBODY = (
     "Nobody could be asked for approval here, so the call was denied. A policy that allows this tool would let it run."
@@ -27,10 +28,16 @@ NOBODY = (
 ANSWERS = "y = once, a = always in this session, n = no (a word to the model may follow), e = edit: "
 
 
-class InputApprover:
-    """The `Approver` of a kernel. The question also stands in the record of the run, with what became of it.
+# Seconds that a page has to show a question before it is asked otherwise, and where there is no other way.
+PATIENCE = 1.5
+LONG_PATIENCE = 15.0
 
-    Several agents may share it; their questions come one after the other.
+
+class NotebookApprover:
+    """The `Approver` of a kernel: asks in every page that shows the run, else by `input()`, else denies.
+
+    The question also stands in the record of the run, with what became of it. Several agents may share this; their
+    lines of `input()` come one after the other.
     """
 
     def __init__(self, kernel: NotebookKernel) -> None:
@@ -40,46 +47,68 @@ class InputApprover:
     async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         view = self._kernel.view
         if view is None:
-            return await self._answer(request)
-        recorder, item = (
-            view.recorder,
-            view.recorder.add_item(
-                "approval", "pending", name=request.tool.name, reason=request.reason, arguments=dict(request.arguments)
-            ),
+            return await self._by_input(Question("", request))
+        item = view.recorder.add_question(
+            worded(request),
+            request.arguments,
+            call_id=request.call.id,
+            name=request.tool.name,
+            reason=request.reason,
+            effect=request.tool.effect,
+            hash=request.arguments_hash,
         )
+        pending = view.questions[item] = Question(item, request)
         # What was streamed must stand above the question, and the loop may stand still until it is answered.
         view.changed()
         view.flush()
+        state, arguments = "aborted", request.arguments
         try:
-            answer = await self._answer(request)
-        except BaseException:
-            recorder.change_item(item, state="aborted")
-            raise
-        recorder.change_item(item, state="done" if answer.decision == "allow" else "denied")
-        if answer.arguments is not None:
-            recorder.change_item(item, arguments=dict(answer.arguments))
+            answer = await self._first_answer(view, pending)
+            state, arguments = "done" if answer.decision == "allow" else "denied", answer.arguments or arguments
+        finally:
+            del view.questions[item]
+            pending.close()
+            view.recorder.close_question(item, state, arguments)
+            view.changed()
         if answer.decision != "allow":
-            recorder.mark_denied(request.call.id, answer.reason)
-        view.changed()
+            view.recorder.mark_denied(request.call.id, answer.reason)
         return answer
 
-    async def _answer(self, request: ApprovalRequest) -> ApprovalAnswer:
+    async def _first_answer(self, view: View, pending: Question) -> ApprovalAnswer:
+        request = pending.request
+        # A page may answer only what it shows whole.
+        if view.may_be_followed and view.recorder.holds_question(pending.item, request.arguments):
+            await pending.by_page(PATIENCE if view.in_cell else LONG_PATIENCE, look=view.in_cell)
+        if pending.answered:
+            return pending.answer
+        return await self._by_input(pending) if view.in_cell else request.deny(NOBODY)
+
+    async def _by_input(self, pending: Question) -> ApprovalAnswer:
         if not main_thread_is_free():
-            return request.deny(NOBODY)
+            return pending.request.deny(NOBODY)
         loop = asyncio.get_running_loop()
         async with self._one_at_a_time.setdefault(loop, asyncio.Lock()):
             interruption = Interruption()
-            return await on_main(lambda: self._ask(request, interruption), interruption)
+            pending.on_answered(lambda: interruption.send(_AnsweredByPageError()))
+            return await on_main(lambda: self._ask(pending, interruption), interruption)
 
-    def _ask(self, request: ApprovalRequest, interruption: Interruption) -> ApprovalAnswer:
+    def _ask(self, pending: Question, interruption: Interruption) -> ApprovalAnswer:
+        request = pending.request
         try:
-            return interruption.guard(functools.partial(asked, request, input), None, AbortedError)
+            answer = interruption.guard(functools.partial(asked, request, input), None, AbortedError)
+        except _AnsweredByPageError:
+            return pending.answer
         except KeyboardInterrupt:
             self._kernel.stop()
             raise
         except (EOFError, RuntimeError):
             # StdinNotImplementedError, which IPython raises where no front end takes input, is a RuntimeError.
             return request.deny(NOBODY)
+        return answer if pending.settle(answer) else pending.answer
+
+
+class _AnsweredByPageError(Exception):
+    """A page has answered what `input()` asks."""
 
 
 def asked(request: ApprovalRequest, read: Callable[[str], str]) -> ApprovalAnswer:
@@ -94,7 +123,7 @@ def asked(request: ApprovalRequest, read: Callable[[str], str]) -> ApprovalAnswe
         if word in ("a", "always"):
             return request.allow("always", edited)
         if word in ("n", "no"):
-            return request.deny(rest.strip() or "The user said no.")
+            return request.deny(rest.strip() or SAID_NO)
         if word not in ("e", "edit"):
             prompt = ANSWERS
             continue
@@ -104,7 +133,7 @@ def asked(request: ApprovalRequest, read: Callable[[str], str]) -> ApprovalAnswe
             prompt = f"Which one? e and one of {', '.join(map(visible, arguments))}: "
             continue
         arguments[name] = _value_of(_lines(name, read), arguments.get(name))
-        problem = _problem_with(request, arguments)
+        problem = problem_with(request, arguments)
         if problem:
             prompt = f"{visible(problem)}\n{ANSWERS}"
             continue
@@ -129,19 +158,13 @@ def _value_of(text: str, before: Any) -> Any:
         return text
 
 
-def _problem_with(request: ApprovalRequest, arguments: Mapping[str, Any]) -> str:
-    """What the tool would say to these arguments; empty where they fit."""
-    from ..tools.validation import validate_tool_arguments
-
-    try:
-        validate_tool_arguments(request.tool, ToolCall(request.call.id, request.call.name, dict(arguments)))
-    except AgentMagicError as error:
-        return str(error)
-    return ""
-
-
 def question(request: ApprovalRequest) -> str:
-    """The whole question: the tool, what it may do, every argument uncut, and the possible answers."""
+    """The whole question, and the possible answers."""
+    return f"{worded(request)}\nRun it? {ANSWERS}"
+
+
+def worded(request: ApprovalRequest) -> str:
+    """The question in words: the tool, what it may do, and every argument uncut."""
     tool = request.tool
     lines = [f"The model asks to run {visible(tool.name)} ({_EFFECTS.get(tool.effect, tool.effect)})."]
     if request.reason:
@@ -151,7 +174,6 @@ def question(request: ApprovalRequest) -> str:
         lines.append(f"  {visible(name)} = {text}" if "\n" not in text else _block(visible(name), text))
     if not request.arguments:
         lines.append("  without arguments")
-    lines.append(f"Run it? {ANSWERS}")
     return "\n".join(lines)
 
 

@@ -116,7 +116,7 @@ class Connection:
         self._loop = loop
         self._methods = {
             **methods,
-            "attach": Method(self._attach),
+            "attach": Method(self._attach, at_once="attach" in methods and methods["attach"].at_once),
             "answer_ask": Method(self._answer_ask, at_once=True),
             "detach": Method(self._detach, at_once=True),
         }
@@ -149,17 +149,31 @@ class Connection:
 
         Raises `AgentMagicError` with the page's words where it could not, when it left, and after `timeout` seconds.
         """
-        if self.closed or page not in self._pages:
-            raise AgentMagicError(_GONE)
+        answer = await self._asked(page, method, params, timeout)
+        if not answer.done():
+            raise AgentMagicError(f"The page did not answer {method} within {timeout:g} s.")
+        return answer.result()
+
+    async def is_there(self, page: str, timeout: float) -> bool:
+        """Whether the page answers within so many seconds, were it only that it does not know what it was asked."""
+        answer = await self._asked(page, "is_there", {}, timeout)
+        return answer.done() and page in self._pages
+
+    async def _asked(self, page: str, method: str, params: Mapping[str, Any], timeout: float | None) -> Future[Any]:
         name, answer = f"k{next(self._numbers)}", Future[Any]()
+        if page not in self._pages:
+            _set(answer, None, _GONE)
+            return answer
         self._asks[name] = (page, answer)
         self.send({"type": "ask", "id": name, "page": page, "method": method, "params": dict(params)})
+        waiting = asyncio.wrap_future(answer)
+        # Whether there is an exception is looked at where it is raised.
+        waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(answer), timeout)
-        except asyncio.TimeoutError:
-            raise AgentMagicError(f"The page did not answer {method} within {timeout:g} s.") from None
+            await asyncio.wait({waiting}, timeout=timeout)
         finally:
             self._asks.pop(name, None)
+        return answer
 
     def on_left(self, listener: Callable[[str], object]) -> Callable[[], None]:
         """Call `listener(page)` when a page has left, in whatever thread learns of it. Returns how to end that."""

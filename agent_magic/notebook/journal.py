@@ -51,6 +51,13 @@ class Journal:
         self._read = len(self._deltas)
         return self._deltas[max(0, seq) :]
 
+    @property
+    def seq(self) -> int:
+        """The number of the last delta, which then changes no more: `record()` is what all up to it lead to."""
+        self._write()
+        self._read = len(self._deltas)
+        return self._read
+
     def item(self, name: str | None) -> Mapping[str, Any]:
         """The item of that id; empty where there is none, or where it found no room."""
         self._write()

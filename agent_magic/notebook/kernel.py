@@ -102,7 +102,7 @@ class NotebookKernel:
 
     def _new_agent(self) -> NotebookAgent:
         from ..agent.policy import Policy
-        from .approval import InputApprover
+        from .approval import NotebookApprover
         from .kernel_tools import kernel_tools
         from .notebook_agent import NotebookAgent
         from .tool_runner import ToolRunner
@@ -112,7 +112,7 @@ class NotebookKernel:
             self.servers,
             model=self.model_named(self.settings.model),
             policy=Policy.for_kernel(),
-            approver=InputApprover(self),
+            approver=NotebookApprover(self),
             function_runner=ToolRunner(self),
         )
         for name, take_up in SETTINGS.items():

@@ -35,8 +35,8 @@ def whole_characters(text: str) -> str:
     return text
 
 
-def jsonable(value: Any, depth: int = 0) -> Any:
-    """`value` as strict JSON data. Texts are cut at `DETAIL_LIMIT`; what JSON cannot say becomes its text."""
+def jsonable(value: Any, depth: int = 0, limit: int = DETAIL_LIMIT) -> Any:
+    """`value` as strict JSON data. Texts are cut at `limit` bytes; what JSON cannot say becomes its text."""
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
@@ -44,10 +44,10 @@ def jsonable(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
-        return {whole_characters(str(key)): jsonable(each, depth + 1) for key, each in value.items()}
+        return {whole_characters(str(key)): jsonable(each, depth + 1, limit) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [jsonable(each, depth + 1) for each in value]
-    return with_note(value if isinstance(value, str) else repr(value), DETAIL_LIMIT)
+        return [jsonable(each, depth + 1, limit) for each in value]
+    return with_note(value if isinstance(value, str) else repr(value), limit)
 
 
 def json_size(value: Any) -> int:

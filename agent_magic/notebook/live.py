@@ -1,18 +1,26 @@
-"""The live output of a notebook: one display, updated while the run goes on, that becomes its record at the end."""
+"""The live output of a notebook: one display, a widget or HTML while the run goes on, that becomes its record."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from .bundle import mimebundle
+from .connection import Method, Request
 from .html import HtmlWriter
+from .pace import Pace
 from .record import Recorder
+from .run_methods import run_methods
 from .view import QuietView
 
-# Updates a second. More of them lose messages on the way to the page.
+if TYPE_CHECKING:
+    from .kernel import NotebookKernel
+    from .run_widget import PageWidget
+
+# Updates of HTML a second. More of them lose messages on the way to the page.
 RATE = 5.0
 # So many may be saved up, and as many borrowed where the thread will be busy for a while.
 SAVED = 3.0
@@ -20,50 +28,118 @@ SAVED = 3.0
 GATHERED = 0.02
 # A long record takes long to draw; at most this part of the time is spent on it.
 SHARE = 0.2
+# Seconds that a page has to attach to the widget before it gets HTML.
+ATTACHING = 0.4
+# Seconds in which one may still be about to: it loads the code of the view.
+LOADING = 1.5
+
+_logger = logging.getLogger(__name__)
 
 
 class LiveOutput(QuietView):
-    """Publishes through the display publisher that the cell had at the start, whatever is captured later."""
+    """Publishes through the display publisher that the cell had at the start, whatever is captured later.
 
-    def __init__(self, recorder: Recorder, shell: Any, origin_of: Callable[[str], str], updates: bool = True) -> None:
-        super().__init__(recorder, origin_of)
-        self._publisher = shell.display_pub
+    A page that shows widgets attaches to one and is sent what changes. While none has, the display is HTML that is
+    drawn again and again. `captured`: every update would be kept as an output of its own, so there are none.
+    """
+
+    def __init__(self, kernel: NotebookKernel, recorder: Recorder, captured: bool = False) -> None:
+        super().__init__(recorder, kernel.origin_of)
+        self._kernel = kernel
+        self._publisher = kernel.shell.display_pub
         self._writer = HtmlWriter()
-        self._updates = updates
-        self._display_id = f"agent-magic-{recorder.record()['run']}"
+        self._updates = not captured
+        self._display_id = f"agent-magic-{recorder.run}"
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._credit = SAVED
-        self._counted = time.monotonic()
+        self._pace = Pace(RATE, saved=SAVED, borrowed=SAVED)
+        self._began = 0.0
         self._changed = False
         self._shown = False
+        self._widget: PageWidget | None = None
+        # Whether the display is the widget.
+        self._as_widget = False
+
+    @property
+    def may_be_followed(self) -> bool:
+        loading = self._widget is not None and time.monotonic() - self._began < LOADING
+        return loading or super().may_be_followed
 
     def start(self) -> None:
-        self._changed = True
-        self.flush()
+        self._began = time.monotonic()
+        self._widget = self._new_widget()
+        self._as_widget = self._widget is not None
+        if self._as_widget:
+            self.broadcast.note()
+            self._publish(live=True)
+            self._timer = self._loop.call_later(ATTACHING, self._nobody_attached)
+        else:
+            self._changed = True
+            self.flush()
 
     def changed(self) -> None:
+        super().changed()
         self._changed = True
-        if self._updates and self._timer is None:
-            wait = max(GATHERED, (1.0 - self._saved()) / RATE)
-            self._timer = self._loop.call_later(wait, self._draw)
+        if self._updates and not self._as_widget and self._timer is None:
+            self._timer = self._loop.call_later(max(GATHERED, self._pace.wait), self._draw)
 
     def flush(self) -> None:
-        if self._changed and self._updates and self._saved() > -SAVED:
+        super().flush()
+        if self._changed and self._updates and not self._as_widget and self._pace.may_borrow:
             self._draw()
 
     def finish(self) -> None:
         self._cancel_timer()
+        widget, self._widget = self._widget, None
+        if widget is not None:
+            # The record takes its place, so it needs no last word.
+            self.broadcast.detach(widget.connection)
+        super().finish()
         self._publish(live=False)
+        if widget is not None:
+            widget.close()
         for bundle in self.beyond:
             self._publisher.publish(bundle, {})
 
-    def _saved(self) -> float:
-        """How many updates may be made now; negative when some were borrowed."""
-        now = time.monotonic()
-        self._credit = min(SAVED, self._credit + (now - self._counted) * RATE)
-        self._counted = now
-        return self._credit
+    # The widget -------------------------------------------------------------------------------------------------------
+
+    def _new_widget(self) -> PageWidget | None:
+        """The widget, where a page may be there that shows it."""
+        kernel = self._kernel
+        somebody = getattr(getattr(kernel.shell, "kernel", None), "_allow_stdin", False)
+        if not (self._updates and somebody and kernel.settings.widgets):
+            return None
+        from .run_widget import PageWidget, widgets_are_built
+
+        if not widgets_are_built():
+            return None
+        methods: Mapping[str, Method] = {**run_methods(kernel), "attach": Method(self._attach, at_once=True)}
+        try:
+            return PageWidget(methods, lambda: self._loop)
+        except Exception:
+            # Widgets that do not work here must not keep the run from being shown.
+            _logger.warning("agent_magic cannot show a widget here.", exc_info=True)
+            return None
+
+    def _attach(self, request: Request) -> dict[str, Any]:
+        snapshot = self.broadcast.attach(request.connection, self._loop)
+        self._loop.call_soon_threadsafe(self._somebody_attached)
+        return {"run": snapshot}
+
+    def _somebody_attached(self) -> None:
+        if self._widget is None:
+            return
+        self._cancel_timer()
+        if not self._as_widget:
+            self._as_widget = True
+            self._publish(live=True)
+
+    def _nobody_attached(self) -> None:
+        self._timer = None
+        self._as_widget = False
+        self._draw()
+
+    # The display ------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         self._cancel_timer()
@@ -77,6 +153,8 @@ class LiveOutput(QuietView):
     def _publish(self, live: bool) -> None:
         began = time.monotonic()
         data = mimebundle(self.recorder.record(), live=live, writer=self._writer)
+        if self._as_widget and self._widget is not None:
+            data = {**self._widget.bundle, **data}
         self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)
         self._shown, self._changed = True, False
-        self._credit -= max(1.0, (time.monotonic() - began) * RATE / SHARE)
+        self._pace.spend(max(1.0, (time.monotonic() - began) * RATE / SHARE))

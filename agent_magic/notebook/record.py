@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -81,6 +82,11 @@ class Recorder:
         self._failure: str | None = None
         self._noted: set[str] = set()
 
+    @property
+    def run(self) -> str:
+        """The id of the run."""
+        return str(self._journal.fields["run"])
+
     # What a view reads ------------------------------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
@@ -90,6 +96,11 @@ class Recorder:
     def first_record(self) -> dict[str, Any]:
         """The record before anything happened, from which the deltas start."""
         return self._journal.first_record()
+
+    @property
+    def seq(self) -> int:
+        """The number of the last delta, with which `record()` agrees."""
+        return self._journal.seq
 
     def deltas_since(self, seq: int) -> list[dict[str, Any]]:
         """The deltas after the one numbered `seq`, all of them after 0 (see `Journal` for their form)."""
@@ -106,6 +117,24 @@ class Recorder:
     def add_item(self, kind: str, state: str = "done", /, **fields: Any) -> str:
         """Add an item of `kind`, such as an approval; returns its id for `change_item`."""
         return self._journal.add(kind, state, **self._fitting(fields))
+
+    def add_question(self, text: str, arguments: Mapping[str, Any], **fields: Any) -> str:
+        """Add an approval that waits for its answer; returns its id.
+
+        While it waits it holds the `arguments` and the whole question uncut; `close_question` makes them fit again.
+        """
+        item = self.add_item("approval", "pending", arguments=arguments, **fields)
+        self._journal.set(item, arguments=jsonable(arguments, limit=sys.maxsize), text=whole_characters(text))
+        return item
+
+    def holds_question(self, item: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether that item waits for an answer and shows exactly these `arguments`."""
+        known = self._journal.item(item)
+        return known.get("state") == "pending" and known.get("arguments") == arguments
+
+    def close_question(self, item: str, state: str, arguments: Mapping[str, Any]) -> None:
+        """The question has its answer, for these `arguments`."""
+        self.change_item(item, state=state, arguments=arguments, text="")
 
     def change_item(self, item: str, /, **fields: Any) -> None:
         self._journal.set(item, **self._fitting(fields))

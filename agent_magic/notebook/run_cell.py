@@ -156,4 +156,4 @@ def _view(kernel: NotebookKernel, options: CellOptions, recorder: Recorder) -> Q
         return TerminalView(recorder, kernel.origin_of, kernel.shell, kernel.runs.count + 1)
     # `%%capture` keeps every update as an output of its own.
     captured = isinstance(kernel.shell.display_pub, CapturingDisplayPublisher)
-    return LiveOutput(recorder, kernel.shell, kernel.origin_of, updates=not captured)
+    return LiveOutput(kernel, recorder, captured)

@@ -58,6 +58,10 @@ class AgentMagic(Configurable):
         Unicode(), help="Folders beyond the notebook's own that read_file, write_file and @file may reach."
     ).tag(config=True)
 
+    widgets = Bool(
+        True, help="Whether a run is shown as a widget while it goes on, where the page can; else as plain HTML."
+    ).tag(config=True)
+
     replay = Enum(
         ["", "record", "replay"],
         "",

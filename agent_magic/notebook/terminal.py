@@ -35,6 +35,7 @@ class TerminalView(QuietView):
         self._raw = ""
 
     def changed(self) -> None:
+        super().changed()
         items = self.recorder.record()["items"]
         while self._item < len(items) and self._write_item(items[self._item]):
             self._item += 1
@@ -42,6 +43,7 @@ class TerminalView(QuietView):
 
     def flush(self) -> None:
         """Leave what stands on the screen as it is: something else may be written below it now."""
+        super().flush()
         self._raw = ""
 
     def finish(self) -> None:
@@ -50,6 +52,7 @@ class TerminalView(QuietView):
         if self.recorder.record()["calls"]:
             parts.append(f"%agent show {self._number} shows it in full")
         self._line(self._styled(" · ".join(parts), DIM))
+        super().finish()
 
     def _styled(self, text: str, *styles: str) -> str:
         return styled(text, *styles) if self._colours else text

@@ -8,9 +8,11 @@ from typing import Protocol
 
 from ..events import AgentEvent, ToolExecutionEndEvent, ToolExecutionUpdateEvent
 from .beyond import beyond_record
+from .broadcast import Broadcast
 from .capture import Bundle
 from .key_guard import without_keys
 from .outputs import output_bundles, safe_bundle
+from .question import Question
 from .record import Recorder
 
 
@@ -18,6 +20,15 @@ class View(Protocol):
     """Draws what its recorder holds. All methods are called from the thread of the run's loop."""
 
     recorder: Recorder
+    broadcast: Broadcast
+    # Those that wait for an answer, by their items in the record.
+    questions: dict[str, Question]
+    # Whether the run began in a cell, so that its page takes input().
+    in_cell: bool
+
+    @property
+    def may_be_followed(self) -> bool:
+        """Whether a page follows the run, or may be about to."""
 
     def start(self) -> None:
         """The run begins."""
@@ -43,28 +54,36 @@ def _foreign(tool_name: str) -> str:
 
 
 class QuietView:
-    """Shows nothing; the base of the views that do.
+    """Shows nothing in its cell; the base of the views that do. Pages may follow each of them by `broadcast`.
 
     `origin_of` tells where a tool of that name comes from. `beyond` gathers what the record could not carry and the
     front end may draw all the same.
     """
 
+    in_cell = True
+
     def __init__(self, recorder: Recorder, origin_of: Callable[[str], str] = _foreign) -> None:
         self.recorder = recorder
+        self.broadcast = Broadcast(recorder)
+        self.questions: dict[str, Question] = {}
         self.beyond: list[Bundle] = []
         self._origin_of = origin_of
+
+    @property
+    def may_be_followed(self) -> bool:
+        return self.broadcast.followed
 
     def start(self) -> None:
         pass
 
     def changed(self) -> None:
-        pass
+        self.broadcast.changed()
 
     def flush(self) -> None:
-        pass
+        self.broadcast.flush()
 
     def finish(self) -> None:
-        pass
+        self.broadcast.finish()
 
     def handle(self, event: AgentEvent) -> None:
         if isinstance(event, ToolExecutionUpdateEvent):

@@ -1,0 +1,135 @@
+"""One run, told to every page that follows it: its record once, and then what changes in it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+from .connection import Connection
+from .limits import json_size
+from .pace import Pace
+from .record import Recorder
+
+# Messages a second. With the one saved up and the one borrowed these are at most 20 in any second.
+RATE = 18.0
+# Seconds in which changes are gathered before they are sent.
+GATHERED = 0.005
+# Seconds between two snapshots while something changes. A message may get lost on the way to the page.
+SNAPSHOT = 5.0
+# Bytes a second that snapshots may take: those of a long record come less often.
+SNAPSHOT_BYTES = 4_000.0
+
+
+class Broadcast:
+    """Sends the changes of `recorder` to the connections that are attached, gathered, at most 20 messages a second.
+
+    While nobody is attached it does nothing. To be used from the thread of the run's loop, but for `attach` and
+    `detach`, which any thread may call.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._connections: tuple[Connection, ...] = ()
+        self._pace = Pace(RATE, saved=1.0, borrowed=1.0)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._lock = threading.Lock()
+        self._over = False
+        self._sent = 0
+        self._snapshot_due = 0.0
+        self.note()
+
+    @property
+    def followed(self) -> bool:
+        """Whether a page follows the run."""
+        return any(not connection.closed for connection in self._connections)
+
+    def snapshot(self) -> dict[str, Any]:
+        """`{run, seq, record}`: the record after the change numbered `seq`."""
+        seq = self._recorder.seq
+        return {"run": self._recorder.run, "seq": seq, "record": self._recorder.record()}
+
+    def note(self) -> None:
+        """Remember how the record stands, for pages that attach while the loop stands still."""
+        self._noted = self.snapshot()
+
+    def attach(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> dict[str, Any]:
+        """Send the events of this run, whose loop is `loop`, through `connection` from now on.
+
+        Returns a snapshot: away from the run's thread the last one that was noted, and what has changed since follows
+        as an event.
+        """
+        here = _is_running_here(loop)
+        with self._lock:
+            if here:
+                self.note()
+            if not self._connections:
+                self._sent = self._noted["seq"]
+                self._snapshot_due = time.monotonic() + SNAPSHOT
+            if connection not in self._connections:
+                self._connections += (connection,)
+            self._loop, noted = loop, self._noted
+        if not here:
+            loop.call_soon_threadsafe(self._catch_up, noted["seq"])
+        return noted
+
+    def detach(self, connection: Connection) -> None:
+        """Send it nothing more."""
+        with self._lock:
+            self._connections = tuple(each for each in self._connections if each is not connection)
+
+    def changed(self) -> None:
+        """The record has changed: tell it soon."""
+        if self._connections and self._timer is None and self._loop is not None and not self._over:
+            self._timer = self._loop.call_later(max(GATHERED, self._pace.wait), self._send_changes)
+
+    def flush(self) -> None:
+        """Tell at once what is not told yet: the thread will be busy for a while."""
+        self.note()
+        if self._connections and not self._over and self._pace.may_borrow:
+            self._send_changes()
+
+    def finish(self) -> None:
+        """The record is complete: tell it whole."""
+        self.note()
+        self._cancel_timer()
+        if self._connections and not self._over:
+            self._send_snapshot()
+        self._over = True
+
+    def _catch_up(self, seq: int) -> None:
+        if not self._over and self._recorder.seq > seq:
+            self._send_snapshot()
+
+    def _send_changes(self) -> None:
+        self._cancel_timer()
+        if time.monotonic() >= self._snapshot_due and self._recorder.seq > self._sent:
+            self._send_snapshot()
+        elif deltas := self._recorder.deltas_since(self._sent):
+            self._send({"type": "deltas", "run": self._recorder.run, "deltas": deltas}, deltas[-1]["seq"])
+
+    def _send_snapshot(self) -> None:
+        snapshot = self.snapshot()
+        pause = json_size(snapshot["record"]) / SNAPSHOT_BYTES
+        self._snapshot_due = time.monotonic() + max(SNAPSHOT, pause)
+        self._send({"type": "run", **snapshot}, snapshot["seq"])
+
+    def _send(self, event: dict[str, Any], seq: int) -> None:
+        self._sent = seq
+        self._pace.spend()
+        for connection in self._connections:
+            connection.send(event)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _is_running_here(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
