@@ -1,0 +1,125 @@
+"""A notebook that is open in a browser, and what its user does there."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from playwright.sync_api import Locator, Page, expect
+
+from .jupyter_server import JupyterServer
+
+# The page is ready when its notebook has a kernel that answered; what is in the DOM does not tell.
+READY = """async path => {
+  const app = window.jupyterapp;
+  await app.started;
+  for (;;) {
+    const widget = app.shell.currentWidget;
+    if (widget?.context?.path === path && widget.sessionContext) {
+      await widget.context.ready;
+      await widget.sessionContext.ready;
+      const kernel = widget.sessionContext.session?.kernel;
+      if (kernel) {
+        await kernel.info;
+        return kernel.id;
+      }
+    }
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+}"""
+RUN = """async ([index, wait]) => {
+  const app = window.jupyterapp;
+  const notebook = app.shell.currentWidget.content;
+  notebook.activeCellIndex = index;
+  notebook.deselectAll();
+  const ran = app.commands.execute('notebook:run-cell');
+  if (wait) await ran;
+}"""
+NOTEBOOK = "window.jupyterapp.shell.currentWidget"
+
+
+class NotebookPage:
+    """One page of a browser with one notebook of a server in it. Times of waiting are those of `page`."""
+
+    def __init__(self, page: Page, server: JupyterServer) -> None:
+        self.page = page
+        self.server = server
+        self.name = ""
+
+    def open(self, name: str) -> str:
+        """Open a notebook that the server has; returns the id of its kernel."""
+        self.name = name
+        # Lab would open the tabs of the test before, which it keeps on the server.
+        path = f"lab/tree/{quote(name)}?reset&" if self.server.app == "lab" else f"notebooks/{quote(name)}?"
+        self.page.goto(f"{self.server.url}/{path}token={self.server.token}")
+        return self._ready()
+
+    def reload(self) -> str:
+        self.page.reload()
+        return self._ready()
+
+    def _ready(self) -> str:
+        self.page.wait_for_function("() => !!window.jupyterapp")
+        kernel: str = self.page.evaluate(READY, self.name)
+        return kernel
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Run one of the page's commands, as its menu does, and wait for it."""
+        self.page.evaluate(
+            "([name, rest]) => window.jupyterapp.commands.execute(name, rest).then(() => null)", [name, arguments]
+        )
+
+    def run(self, index: int) -> None:
+        """Run a cell and wait until it has ended, well or not."""
+        self.page.evaluate(RUN, [index, True])
+
+    def start(self, index: int) -> None:
+        """Run a cell without waiting."""
+        self.page.evaluate(RUN, [index, False])
+
+    def cell(self, index: int) -> Locator:
+        return self.page.locator(".jp-Notebook .jp-CodeCell").nth(index)
+
+    def output(self, index: int) -> Locator:
+        """What stands under a cell."""
+        return self.cell(index).locator(".jp-Cell-outputArea")
+
+    def shows(self, index: int, text: str, *, within: float = 20) -> None:
+        """Wait until `text` is seen under a cell, for so many seconds."""
+        expect(self.output(index)).to_contain_text(text, timeout=within * 1000)
+
+    def outputs(self, index: int) -> list[dict[str, Any]]:
+        """The outputs of a cell as the notebook's document has them."""
+        found: list[dict[str, Any]] = self.page.evaluate(
+            f"index => {NOTEBOOK}.content.widgets[index].model.sharedModel.toJSON().outputs", index
+        )
+        return found
+
+    def set_source(self, index: int, source: str) -> None:
+        self.page.evaluate(
+            f"([index, source]) => {NOTEBOOK}.content.widgets[index].model.sharedModel.setSource(source)",
+            [index, source],
+        )
+
+    def idle(self) -> None:
+        """Wait until the kernel has nothing to do."""
+        self.page.wait_for_function(f"() => {NOTEBOOK}.sessionContext.session?.kernel?.status === 'idle'")
+
+    def save(self) -> Any:
+        """Save the notebook; returns what is in the file."""
+        self.command("docmanager:save")
+        return self.server.read(self.name)
+
+    def interrupt(self) -> None:
+        """Press the square in the notebook's toolbar."""
+        self.page.locator('.jp-NotebookPanel-toolbar [data-command="notebook:interrupt-kernel"]:visible').first.click()
+
+    def restart(self) -> None:
+        """Restart the kernel and say yes to the question about it."""
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:restart-kernel'); }")
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
+        self.page.wait_for_function(f"() => !{NOTEBOOK}.sessionContext.pendingInput")
+        self.page.evaluate(
+            f"async () => {{ const context = {NOTEBOOK}.sessionContext; await context.session.kernel.info; }}"
+        )
+        self.idle()
