@@ -1,2 +1,3 @@
 import './base.css';
 import './lab.css';
+import './chat.css';
