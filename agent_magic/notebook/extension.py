@@ -12,6 +12,7 @@ from .await_cell import await_transformer
 from .completion import AgentCompletion, add_completion
 from .kernel import NotebookKernel
 from .magics import AgentMagics, magic_function
+from .panel import Panel
 from .settings import AgentMagic
 
 
@@ -20,12 +21,16 @@ class Extension(AgentMagics):
 
     def __init__(self, kernel: NotebookKernel, undo: ExitStack) -> None:
         super().__init__(kernel)
+        self.panel = Panel(kernel)
         self.undo = undo
 
 
 def load(shell: Any) -> None:
-    """Add the magics to this shell. A second call does nothing."""
-    if isinstance(getattr(shell, "agent_magic", None), Extension):
+    """Add the magics to this shell. A second call only tells the panels of the pages again that the agent is there."""
+    loaded = getattr(shell, "agent_magic", None)
+    if isinstance(loaded, Extension):
+        if not loaded.kernel.in_terminal:
+            loaded.panel.announce()
         return
     with ExitStack() as stack:
         settings = AgentMagic(parent=shell)
@@ -48,6 +53,8 @@ def load(shell: Any) -> None:
         stack.callback(kernel.last_error.watch(shell))
         if not kernel.in_terminal:
             stack.callback(_show_progress(shell))
+            stack.callback(extension.panel.close)
+            extension.panel.announce()
         stack.callback(add_completion(shell, AgentCompletion(kernel.namespace, kernel.known_tools, kernel.session_ids)))
         extension.undo = stack.pop_all()
 

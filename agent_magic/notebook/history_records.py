@@ -37,7 +37,12 @@ class Part:
     record: Record | None = None
 
     @property
-    def prompt(self) -> Entry | None:
+    def name(self) -> str:
+        """The run that its record is of, or would be."""
+        return str(self.record["run"]) if self.record is not None else self.entries[0].id
+
+    @property
+    def prompt(self) -> MessageEntry | None:
         """The entry of the message that began it."""
         return next((each for each in self.entries if isinstance(each, MessageEntry) and each.role == "user"), None)
 
@@ -62,11 +67,15 @@ class History:
             room -= json_size(found[first])
         return found[first:], first
 
+    def names(self) -> tuple[str, ...]:
+        """The runs of `records`, and those that were too much."""
+        return tuple(part.name for part in self.parts())
+
     def record(self, run: str) -> Record:
         """The record of a run of this conversation. Raises `AgentMagicError` where it is not there."""
         return self._record(self._part(run))
 
-    def prompt_of(self, run: str) -> Entry:
+    def prompt_of(self, run: str) -> MessageEntry:
         """The entry of the message that began a run. Raises `AgentMagicError` where there is none."""
         prompt = self._part(run).prompt
         if prompt is None:
@@ -92,14 +101,14 @@ class History:
 
     def _part(self, run: str) -> Part:
         for part in self.parts():
-            if run == (part.record["run"] if part.record is not None else part.entries[0].id):
+            if part.name == run:
                 return part
         raise AgentMagicError("That run is not in this conversation any more; reload the panel to see what is.")
 
     def _record(self, part: Part) -> Record:
         if part.record is not None:
             return part.record
-        name = part.entries[0].id
+        name = part.name
         known, record = self._made.get(name, (0, {}))
         if known != len(part.entries):
             record = record_of(name, self._kernel.conversation.id, _messages(part.entries))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..agent.budget import Budget
     from ..agent.policy import Policy
     from ..tools.tool import AgentTool
+    from .chat import Chat
     from .conversation import Conversation
     from .notebook_agent import NotebookAgent
     from .view import View
@@ -71,7 +72,9 @@ class NotebookKernel:
         self.tools.provide(namespace_tools(self.namespace), on=True)
         self._agent: NotebookAgent | None = None
         self._conversation: Conversation | None = None
+        self._chat: Chat | None = None
         self._occupied = False
+        self._watchers: list[tuple[Callable[[View], object], Callable[[], object]]] = []
         settings.observe(self._setting_changed, list(SETTINGS))
 
     @property
@@ -90,12 +93,23 @@ class NotebookKernel:
         assert self._conversation is not None
         return self._conversation
 
+    @property
+    def chat(self) -> Chat:
+        """What the panel and the chat widgets talk to."""
+        if self._chat is None:
+            from .chat import Chat
+
+            self._chat = Chat(self)
+        return self._chat
+
     def session_ids(self) -> list[str]:
         """The beginnings of the ids of the other conversations that are kept, the one last used first."""
         return [stored.id[:8] for stored in self.conversation.others()]
 
     def close(self) -> None:
         """Let go of what is open: the file of the session, and the servers."""
+        if self._chat is not None:
+            self._chat.close()
         if self._conversation is not None:
             self._conversation.end()
         self.servers.close()
@@ -140,6 +154,21 @@ class NotebookKernel:
             yield
         finally:
             self._occupied = False
+            for _, ended in list(self._watchers):
+                ended()
+
+    def watch_runs(self, begun: Callable[[View], object], ended: Callable[[], object]) -> Callable[[], None]:
+        """Call `begun(view)` when a run begins and `ended()` when the kernel is idle again. Returns how to end it."""
+        watcher = (begun, ended)
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    def begin_run(self, view: View) -> None:
+        """The run that `view` shows has begun."""
+        self.runs.begin(self.conversation.session)
+        view.start()
+        for begun, _ in list(self._watchers):
+            begun(view)
 
     def stop(self) -> None:
         """Stop the run that is going on, if there is one; safe from any thread."""

@@ -112,8 +112,7 @@ async def _shown(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Re
         nonlocal started
         if not started:
             started = True
-            kernel.runs.begin(kernel.conversation.session)
-            view.start()
+            kernel.begin_run(view)
 
     task = asyncio.current_task()
     assert task is not None

@@ -58,8 +58,11 @@ def kernel_loop(kernel: NotebookKernel) -> asyncio.AbstractEventLoop:
     Raises `RuntimeError` where there is none, as in a terminal.
     """
     running = kernel.agent.loop if kernel.busy else None
-    if running is not None:
-        return running
+    return main_loop(kernel) if running is None else running
+
+
+def main_loop(kernel: NotebookKernel) -> asyncio.AbstractEventLoop:
+    """The loop on which the kernel's cells run. Raises `RuntimeError` where there is none, as in a terminal."""
     main = getattr(getattr(kernel.shell, "kernel", None), "io_loop", None)
     if main is None:
         raise RuntimeError("there is no event loop in a terminal")

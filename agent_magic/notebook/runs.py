@@ -28,6 +28,10 @@ class Runs:
         self._session, self._before = session, len(session.tree)
 
     @property
+    def going_on(self) -> bool:
+        return self._session is not None
+
+    @property
     def said(self) -> frozenset[str]:
         """The ids of the entries that the run which goes on has added; empty while none does."""
         return frozenset(() if self._session is None else self._session.spoken_since(self._before))

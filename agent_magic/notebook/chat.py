@@ -1,0 +1,361 @@
+"""What the panel and the chat widgets may ask of this kernel, and what they are told: one conversation, any pages.
+
+Every request is answered by what the subcommands of `%agent` and the cells do, so that there is one way for each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..agent.reply import StopCause
+from ..errors import AgentBusyError, AgentMagicError
+from ..events import AgentEndEvent, AgentEvent, AgentStartEvent, MessageEndEvent, ToolExecutionStartEvent
+from ..messages import UserMessage
+from .bundle import mimebundle
+from .chat_message import chat_message, kept_of
+from .chat_state import state_of
+from .command import Errand
+from .connection import Connection, Method, Page, Request, Transport
+from .exchanges import NOTHING_SAID, retry
+from .flags import CellOptions
+from .history_records import History
+from .kernel import NotebookKernel
+from .model_list import found_models, has_key, prices
+from .namespace_tools import MAX_NAMES, words_of
+from .overview import switch_tool
+from .panel_run import PanelRuns
+from .run_methods import kernel_loop, main_loop, run_methods
+from .session_command import arrived, found_sessions
+
+if TYPE_CHECKING:
+    from .record import Recorder
+    from .view import View
+
+# States a second that pages are told at most, and seconds in which changes are gathered.
+RATE = 5.0
+GATHERED = 0.03
+MODELS = 50
+SESSIONS = 200
+
+BUSY = (
+    "The agent is at work. Stop it first, or wait for it; what you send meanwhile is taken up by the run that goes on."
+)
+_TOLD = (AgentStartEvent, AgentEndEvent, MessageEndEvent, ToolExecutionStartEvent)
+
+_logger = logging.getLogger(__name__)
+
+
+class Chat:
+    """The chat of one kernel, for all pages that show it. Made for the first one; `close` ends it for all."""
+
+    def __init__(self, kernel: NotebookKernel) -> None:
+        self.history = History(kernel)
+        self._kernel = kernel
+        self._runs = PanelRuns(kernel)
+        self._connections: list[Connection] = []
+        self._active: dict[str, float] = {}
+        self._followed: Recorder | None = None
+        self._told: dict[str, Any] | None = None
+        self._told_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._revision = 0
+        self._seen: tuple[str, ...] | None = None
+        events = kernel.shell.events
+        events.register("post_run_cell", self._on_cell)
+        self._undo: list[Callable[[], object]] = [
+            lambda: events.unregister("post_run_cell", self._on_cell),
+            kernel.agent.subscribe(self._on_event),
+            kernel.watch_runs(self._follow, self._at_rest),
+        ]
+
+    # Connections ------------------------------------------------------------------------------------------------------
+
+    def connect(self, transport: Transport) -> Connection:
+        """Serve the pages at the other end of `transport`, until the connection is closed."""
+        connection = Connection(transport, self.methods(), self._loop)
+        self.add(connection)
+        return connection
+
+    def add(self, connection: Connection) -> None:
+        """Tell its pages, too, what happens; it answers by `methods`."""
+        self._connections = [*(each for each in self._connections if not each.closed), connection]
+
+    def close(self) -> None:
+        for undo in self._undo:
+            undo()
+        if self._timer is not None:
+            self._timer.cancel()
+        for connection in self._connections:
+            connection.close()
+        self._connections = []
+
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        return kernel_loop(self._kernel)
+
+    def page_for(self, notebook: str | None) -> tuple[Connection, Page] | None:
+        """The panel of that notebook, or of any for None, that was last used, with its connection."""
+        found = [
+            (self._active.get(page.id, 0.0), number, connection, page)
+            for number, connection in enumerate(self._connections)
+            for page in connection.pages
+            if page.kind == "panel" and page.notebook is not None and notebook in (None, page.notebook)
+        ]
+        if not found:
+            return None
+        *_, connection, page = max(found, key=lambda each: each[:2])
+        return connection, page
+
+    def methods(self) -> dict[str, Method]:
+        """What a page may request, by name."""
+        functions: dict[str, Callable[[Request], Any]] = {
+            "attach": self.attach,
+            "send": self.send,
+            "retry": self.retry,
+            "undo": self.undo,
+            "new": self.new,
+            "edit": self.edit,
+            "sessions": self.sessions,
+            "resume": self.resume,
+            "fork": self.fork,
+            "models": self.models,
+            "set_model": self.set_model,
+            "set_tool": self.set_tool,
+            "variables": self.variables,
+            "bundle": self.bundle,
+        }
+        return {
+            **run_methods(self._kernel),
+            **{name: Method(self._noting(function)) for name, function in functions.items()},
+            "stop": Method(self._stopping(run_methods(self._kernel)["stop"]), at_once=True),
+        }
+
+    def _noting(self, function: Callable[[Request], Any]) -> Callable[[Request], Any]:
+        def answer(request: Request) -> Any:
+            self._active[request.page] = time.monotonic()
+            return function(request)
+
+        return answer
+
+    def attach(self, request: Request) -> dict[str, Any]:
+        runs, earlier = self.history.records()
+        self._told = self._state()
+        if self._kernel.runs.going_on and self._kernel.view is not None:
+            # Behind the answer, which makes the page ready for it.
+            asyncio.get_running_loop().call_soon(self._follow_in, request.connection, self._kernel.view)
+        return {"state": self._told, "runs": runs, "earlier": earlier}
+
+    # Runs -------------------------------------------------------------------------------------------------------------
+
+    async def send(self, request: Request) -> dict[str, Any]:
+        text, attachments = request.text("text"), request.objects("attachments")
+        when = request.choice("when", ("now", "next"))
+        agent = self._kernel.agent
+        if self._kernel.busy:
+            message = await chat_message(self._kernel, text, attachments)
+            if self._kernel.busy:
+                (agent.steer if when == "now" else agent.follow_up)(message)
+                self.changed()
+                return {"as": "steer" if when == "now" else "follow_up"}
+        await self._run(Errand(CellOptions(), lambda: chat_message(self._kernel, text, attachments)))
+        return {"as": "run"}
+
+    async def retry(self, request: Request) -> None:
+        self._check_idle()
+        errand = retry(self._kernel, ())
+        if not isinstance(errand, Errand):
+            raise AgentMagicError(NOTHING_SAID)
+        await self._run(errand)
+
+    async def edit(self, request: Request) -> None:
+        self._check_idle()
+        text, prompt = request.text("text"), self.history.prompt_of(request.text("run"))
+
+        async def message() -> UserMessage:
+            before: UserMessage = prompt.message
+            made = await chat_message(self._kernel, text, (), kept_of(before))
+            self._kernel.conversation.go_before(prompt)
+            return made
+
+        await self._run(Errand(CellOptions(), message))
+
+    def _stopping(self, stop: Method) -> Callable[[Request], Any]:
+        def answer(request: Request) -> None:
+            stop.function(request)
+            # Or it may be about to begin.
+            self._runs.stop()
+
+        return answer
+
+    async def _run(self, errand: Errand) -> None:
+        """Begin a run on the kernel's own loop, whichever loop this is."""
+        loop = main_loop(self._kernel)
+        if loop is asyncio.get_running_loop():
+            await self._runs.start(errand)
+        else:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._runs.start(errand), loop))
+
+    def _check_idle(self) -> None:
+        if self._kernel.busy:
+            raise AgentBusyError(BUSY)
+
+    def _follow(self, view: View) -> None:
+        """A run begins: tell every page."""
+        self._followed = view.recorder
+        for connection in self._connections:
+            if connection.pages:
+                self._follow_in(connection, view)
+        self.changed()
+
+    def _follow_in(self, connection: Connection, view: View) -> None:
+        if view is self._kernel.view:
+            self._followed = view.recorder
+            snapshot = view.broadcast.attach(connection, asyncio.get_running_loop())
+            connection.send({"type": "run", **snapshot})
+
+    def _at_rest(self) -> None:
+        """A run has ended: take up what was sent when it was too late to steer it."""
+        self.changed()
+        agent = self._kernel.agent
+        if any(agent.queued_messages) and agent.state.stop_cause is StopCause.COMPLETED:
+            main_loop(self._kernel).call_soon_threadsafe(self._go_on)
+
+    def _go_on(self) -> None:
+        async def nothing() -> None:
+            return None
+
+        if not self._kernel.busy and any(self._kernel.agent.queued_messages):
+            self._runs.begin(Errand(CellOptions(), nothing))
+
+    # The conversation -------------------------------------------------------------------------------------------------
+
+    def undo(self, request: Request) -> None:
+        self._check_idle()
+        if self._kernel.conversation.take_back() is None:
+            raise AgentMagicError(NOTHING_SAID)
+        self.changed()
+
+    def new(self, request: Request) -> None:
+        self._check_idle()
+        self._kernel.forget()
+        self.changed()
+
+    def sessions(self, request: Request) -> dict[str, Any]:
+        conversation = self._kernel.conversation
+        return {
+            "sessions": [
+                {
+                    "id": each.id,
+                    "title": each.title,
+                    "messages": each.messages,
+                    "modified": each.modified,
+                    "notebook": each.notebook,
+                    "current": each.id == conversation.id,
+                }
+                for each in found_sessions(self._kernel, request.text("filter", ""))[:SESSIONS]
+            ]
+        }
+
+    def resume(self, request: Request) -> dict[str, Any]:
+        self._check_idle()
+        lacks = self._kernel.conversation.resume(request.text("session"))
+        self.changed()
+        return {"note": arrived(self._kernel, "Resumed", lacks)}
+
+    def fork(self, request: Request) -> dict[str, Any]:
+        self._check_idle()
+        session = request.text("session", "")
+        own = session == self._kernel.conversation.session.id
+        lacks = self._kernel.conversation.fork("" if own else session)
+        self.changed()
+        return {"note": arrived(self._kernel, "The conversation goes on in a copy", lacks)}
+
+    def bundle(self, request: Request) -> dict[str, Any]:
+        record = self.history.record(request.text("run"))
+        said = next((item["text"] for item in record["items"] if item["kind"] == "user"), "")
+        return {"bundle": mimebundle(record), "source": f"%%agent\n{said}"}
+
+    # Choices ----------------------------------------------------------------------------------------------------------
+
+    def models(self, request: Request) -> dict[str, Any]:
+        from ..providers.thinking import offered_levels
+
+        return {
+            "models": [
+                {
+                    "id": model.label,
+                    "window": model.context_window,
+                    "prices": prices(model.cost),
+                    "thinking": [str(level) for level in offered_levels(model)],
+                    "key": has_key(model),
+                }
+                for model in found_models(request.text("filter", ""))[:MODELS]
+            ],
+            "current": self._kernel.agent.model.label,
+        }
+
+    def set_model(self, request: Request) -> None:
+        self._kernel.choose_model(request.text("model"))
+        self.changed()
+
+    def set_tool(self, request: Request) -> None:
+        switch_tool(self._kernel, request.text("name"), request.flag("on"))
+        self.changed()
+
+    def variables(self, request: Request) -> dict[str, Any]:
+        namespace = self._kernel.namespace
+        return {
+            "variables": [
+                {"name": name, "type": type(namespace.value(name)).__name__, "summary": words_of(namespace.value(name))}
+                for name in list(namespace.names())[:MAX_NAMES]
+            ]
+        }
+
+    # The state --------------------------------------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """Something that pages show may have changed; may be called from any thread."""
+        if any(connection.pages for connection in self._connections):
+            self._loop().call_soon_threadsafe(self._tell_soon)
+
+    def _on_event(self, event: AgentEvent) -> None:
+        if isinstance(event, _TOLD):
+            self.changed()
+
+    def _on_cell(self, result: Any = None) -> None:
+        # A cell may have defined tools, or changed the settings or the conversation.
+        self.changed()
+
+    def _tell_soon(self) -> None:
+        if self._timer is None:
+            wait = max(GATHERED, self._told_at + 1 / RATE - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(wait, self._tell)
+
+    def _tell(self) -> None:
+        self._timer, self._told_at = None, time.monotonic()
+        try:
+            state = self._state()
+        except Exception:
+            _logger.exception("The state of the agent could not be told to the page.")
+            return
+        if state != self._told:
+            self._told = state
+            for connection in self._connections:
+                if connection.pages:
+                    connection.send({"type": "state", "state": state})
+
+    def _state(self) -> dict[str, Any]:
+        self._notice_moves()
+        followed = self._followed if self._kernel.runs.going_on else None
+        return state_of(self._kernel, None if followed is None else followed.run, self._revision)
+
+    def _notice_moves(self) -> None:
+        """Count up when the earlier runs are others than what pages have been told or have followed."""
+        now, seen = self.history.names(), self._seen
+        followed = None if self._followed is None else self._followed.run
+        if seen is not None and now not in (seen, (*seen, followed)):
+            self._revision += 1
+        self._seen = now

@@ -1,0 +1,85 @@
+"""The comm by which the panel of JupyterLab and Notebook 7 reaches this kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import __version__
+from .connection import PROTOCOL, Connection
+from .kernel import NotebookKernel
+from .run_methods import kernel_loop
+
+TARGET = "agent_magic"
+
+
+class Panel:
+    """Opens the comm and hands over what comes through it. Nothing else is loaded before the first message.
+
+    One comm serves all pages that show the notebook.
+    """
+
+    def __init__(self, kernel: NotebookKernel) -> None:
+        self._kernel = kernel
+        self._comm: Any = None
+        self._connection: Connection | None = None
+
+    @property
+    def pages(self) -> int:
+        """How many pages show the panel."""
+        return 0 if self._connection is None else len(self._connection.pages)
+
+    def announce(self) -> None:
+        """Tell the pages of this kernel that its agent can be reached; those that know already are told nothing new."""
+        from comm import create_comm
+
+        if self.pages:
+            return
+        if self._comm is not None:
+            self._comm.close()
+        self._take(
+            create_comm(target_name=TARGET, data={"type": "hello", "protocol": PROTOCOL, "version": __version__})
+        )
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """The transport of the connection."""
+        if self._comm is not None:
+            self._comm.send(dict(message))
+
+    def close(self) -> None:
+        """Close the comm at both ends."""
+        comm, self._comm = self._comm, None
+        if self._connection is not None:
+            self._connection.close()
+        if comm is not None:
+            comm.close()
+
+    def _take(self, comm: Any) -> None:
+        # ipykernel 7.4 else has messages wait for the shell that published last: the main one, which may be busy.
+        if hasattr(comm, "_reply_subshell_for"):
+            comm._reply_subshell_for = None
+        comm.on_msg(self._receive)
+        comm.on_close(self._closed)
+        self._comm = comm
+
+    def _receive(self, message: Mapping[str, Any]) -> None:
+        """Hand over a message, in whatever thread it came."""
+        data = message["content"]["data"]
+        if self._connection is not None:
+            self._connection.receive(data)
+        else:
+            kernel_loop(self._kernel).call_soon_threadsafe(self._receive_first, data)
+
+    def _receive_first(self, data: Any) -> None:
+        if self._connection is None:
+            self._connection = self._kernel.chat.connect(self)
+        self._connection.receive(data)
+
+    def _closed(self, message: Mapping[str, Any]) -> None:
+        """A page closed the comm, as one does that does not know it. Others may: let it be found as it was."""
+        from comm import create_comm, get_comm_manager
+
+        if self._comm is not None:
+            again = create_comm(target_name=TARGET, comm_id=self._comm.comm_id, primary=False)
+            get_comm_manager().register_comm(again)
+            self._take(again)

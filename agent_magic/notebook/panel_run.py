@@ -1,0 +1,80 @@
+"""A run that no cell asked for: a task of the kernel's own loop, shown by the pages that follow it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from typing import Any
+
+from ..errors import AgentMagicError
+from .command import Errand
+from .kernel import NotebookKernel
+from .record import Recorder
+from .run_cell import Outcome, shown_run
+from .view import QuietView
+
+STOPPED = "This was stopped before it began."
+
+_logger = logging.getLogger(__name__)
+
+
+class PanelView(QuietView):
+    """Shown by pages alone, so that nothing can be asked by `input()`. `begun` is done when the run begins."""
+
+    in_cell = False
+
+    def __init__(self, kernel: NotebookKernel, recorder: Recorder, begun: asyncio.Future[None]) -> None:
+        super().__init__(recorder, kernel.origin_of)
+        self._begun = begun
+
+    def start(self) -> None:
+        super().start()
+        if not self._begun.done():
+            self._begun.set_result(None)
+
+
+class PanelRuns:
+    """The runs that pages ask for, one at a time. To be used on the kernel's own loop, but for `stop`."""
+
+    def __init__(self, kernel: NotebookKernel) -> None:
+        self._kernel = kernel
+        self._task: asyncio.Task[Outcome] | None = None
+
+    async def start(self, errand: Errand) -> None:
+        """Begin a run; returns when it has begun. Raises what keeps it from beginning."""
+        begun, task = self.begin(errand)
+        ends: set[asyncio.Future[Any]] = {begun, task}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if begun.done():
+            return
+        if task.cancelled():
+            raise AgentMagicError(STOPPED)
+        error = task.result().error
+        if error is not None:
+            raise error if isinstance(error, Exception) else AgentMagicError(STOPPED)
+
+    def begin(self, errand: Errand) -> tuple[asyncio.Future[None], asyncio.Task[Outcome]]:
+        """Begin a run, and wait for nothing: a future that is done when it has begun, and its task."""
+        loop = asyncio.get_running_loop()
+        begun: asyncio.Future[None] = loop.create_future()
+        # Nothing of the message that asked for the run may stick to it, such as where its output belongs.
+        task = contextvars.Context().run(loop.create_task, self._run(errand, begun))
+        self._task = task
+        task.add_done_callback(self._ended)
+        return begun, task
+
+    def stop(self) -> None:
+        """Stop the run that goes on, whoever began it, or the one that is about to begin; from any thread."""
+        self._kernel.stop()
+        task = self._task
+        if task is not None and self._kernel.agent.loop is None:
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    async def _run(self, errand: Errand, begun: asyncio.Future[None]) -> Outcome:
+        return await shown_run(self._kernel, errand, lambda recorder: PanelView(self._kernel, recorder, begun))
+
+    def _ended(self, task: asyncio.Task[Outcome]) -> None:
+        self._task = None
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, AgentMagicError):
+            _logger.error("A run of the panel failed.", exc_info=error)
