@@ -1,3 +1,3 @@
-import './base.css';
+import './view.css';
 import './lab.css';
 import './chat.css';

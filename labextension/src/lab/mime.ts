@@ -1,17 +1,73 @@
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
+import { TYPESET } from '../view/prose';
+import type { MimeBundle, RunRecord } from '../view/record';
+import { RecordView } from '../view/view';
 
 export const RECORD_TYPE = 'application/vnd.agent-magic.run+json';
 
+/** Draws one type of a bundle as Lab would; null where Lab has no renderer for it. */
+type Renderer = (bundle: MimeBundle) => HTMLElement | null;
+
+let renderer: Renderer = () => null;
+
+/** Have charts in records drawn by Lab's own renderers, which a MIME extension does not get to know. */
+export function drawBundlesWith(draw: Renderer): void {
+  renderer = draw;
+}
+
+/** A saved record as the cards that it was live, without what acts; drawn when it comes into sight. */
 class RecordRenderer extends Widget implements IRenderMime.IRenderer {
+  private view: RecordView | null = null;
+  private record: RunRecord | null = null;
+  private sight: IntersectionObserver | null = null;
+
+  constructor(typesetter: IRenderMime.ILatexTypesetter | null) {
+    super();
+    this.addClass('am-record');
+    this.node.addEventListener(TYPESET, event => {
+      if (typesetter && event.target instanceof HTMLElement) {
+        event.stopPropagation();
+        typesetter.typeset(event.target);
+      }
+    });
+  }
+
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.node.textContent = JSON.stringify(model.data[RECORD_TYPE]);
+    this.record = model.data[RECORD_TYPE] as unknown as RunRecord;
+    if (this.view || typeof IntersectionObserver === 'undefined') {
+      this.draw();
+    } else if (!this.sight) {
+      // Until then about as much room as it will take, so that the page does not jump.
+      this.node.style.minHeight = `${Math.min(600, 40 + 36 * (this.record.items?.length ?? 0))}px`;
+      this.sight = new IntersectionObserver(entries => entries.some(entry => entry.isIntersecting) && this.draw(), {
+        rootMargin: '300px'
+      });
+      this.sight.observe(this.node);
+    }
+  }
+
+  override dispose(): void {
+    this.sight?.disconnect();
+    this.view?.dispose();
+    super.dispose();
+  }
+
+  private draw(): void {
+    this.sight?.disconnect();
+    this.node.style.minHeight = '';
+    this.view ??= new RecordView(this.node, { host: { renderMime: bundle => renderer(bundle) } });
+    this.view.update(this.record!);
   }
 }
 
 const extension: IRenderMime.IExtension = {
   id: 'agent-magic:mime',
-  rendererFactory: { safe: true, mimeTypes: [RECORD_TYPE], createRenderer: () => new RecordRenderer() },
+  rendererFactory: {
+    safe: true,
+    mimeTypes: [RECORD_TYPE],
+    createRenderer: options => new RecordRenderer(options.latexTypesetter)
+  },
   rank: 0,
   dataType: 'json'
 };

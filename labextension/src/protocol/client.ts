@@ -120,8 +120,12 @@ export class Client {
     this.askHandler = handler;
   }
 
-  /** Requests that are not answered are rejected. */
+  /** Tell the kernel that this page is gone. Requests that are not answered are rejected. */
   dispose(): void {
+    if (this.disposed) {
+      return;
+    }
+    this.request('detach', {}).catch(() => undefined);
     this.disposed = true;
     this.stopListening();
     this.runListeners.clear();

@@ -91,6 +91,8 @@ type Nothing = Record<string, never>;
 /** Each method that a page may request: its parameters and its result. */
 export interface Methods {
   attach: [{ page: string; protocol: number; kind: PageKind; notebook?: string }, AttachResult];
+  /** This page is gone; not answered where nobody is left to hear it. */
+  detach: [Nothing, Nothing];
   code: [Nothing, { code: string }];
   snapshot: [{ run: string }, RunState];
   shown: [{ approval: string; run: string }, Nothing];

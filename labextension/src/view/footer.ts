@@ -1,0 +1,86 @@
+import { button, element, setText } from './element';
+import type { RunRecord } from './record';
+import { causeWords, contextWords, footerParts, oneLine } from './wording';
+
+const NOT_STOPPED = "use the kernel's Stop button";
+
+/** The last line: model, calls, tokens, cost, time, context; at its right end Stop, or what the model saw. */
+export class Footer {
+  readonly element = element('div', 'am-footer');
+  private readonly parts = element('div', 'am-parts');
+  private readonly ends = element('div', 'am-ends');
+  private readonly bar = element('span', 'am-bar', element('i'));
+  private readonly context = element('span', 'am-context-use', this.bar, element('span'));
+  private readonly cause = element('span', 'am-cause');
+  private readonly stop: HTMLButtonElement | null;
+  private readonly saw: HTMLButtonElement;
+  private record: RunRecord | null = null;
+
+  /** `stop` ends the run, null where this page cannot; `onSaw` opens and closes what the model saw. */
+  constructor(stop: (() => Promise<void>) | null, onSaw: (isOpen: boolean) => void) {
+    this.stop = stop && button('■ Stop', 'am-stop', () => void this.stopped(stop));
+    this.saw = button('What the model saw', 'am-quiet', () => {
+      const isOpen = this.saw.getAttribute('aria-expanded') !== 'true';
+      this.saw.setAttribute('aria-expanded', String(isOpen));
+      onSaw(isOpen);
+    });
+    this.saw.setAttribute('aria-expanded', 'false');
+    this.element.append(this.parts, this.ends);
+  }
+
+  update(record: RunRecord, hasContext: boolean): void {
+    this.record = record;
+    const fraction = record.context?.fraction;
+    if (fraction != null) {
+      (this.bar.firstElementChild as HTMLElement).style.width = `${Math.min(100, Math.round(fraction * 100))}%`;
+      this.bar.classList.toggle('am-full', fraction > 0.8);
+      setText(this.context.lastElementChild as HTMLElement, contextWords(fraction));
+    }
+    setText(this.cause, oneLine(causeWords(record)));
+    this.tick();
+    const ends = [hasContext ? this.saw : null, record.state === 'running' ? this.stop : null].filter(Boolean);
+    if (ends.length !== this.ends.childElementCount || ends.some((end, place) => this.ends.children[place] !== end)) {
+      this.ends.replaceChildren(...(ends as HTMLElement[]));
+    }
+  }
+
+  /** A second has passed. */
+  tick(): void {
+    if (!this.record) {
+      return;
+    }
+    const texts = footerParts(this.record);
+    texts.forEach((text, place) => {
+      const part = this.parts.children[place];
+      if (part instanceof HTMLElement && !part.className) {
+        setText(part, text);
+      } else {
+        this.parts.insertBefore(element('span', '', text), part ?? null);
+      }
+    });
+    while (this.parts.children[texts.length] && !this.parts.children[texts.length]!.className) {
+      this.parts.children[texts.length]!.remove();
+    }
+    this.put(this.context, this.record.context?.fraction != null);
+    this.put(this.cause, this.cause.textContent !== '');
+  }
+
+  private put(part: HTMLElement, isWanted: boolean): void {
+    if (isWanted && part.parentElement !== this.parts) {
+      this.parts.append(part);
+    } else if (!isWanted) {
+      part.remove();
+    }
+  }
+
+  private async stopped(stop: () => Promise<void>): Promise<void> {
+    const control = this.stop!;
+    control.disabled = true;
+    control.textContent = '■ Stopping…';
+    try {
+      await stop();
+    } catch {
+      control.replaceWith(element('span', 'am-cause', NOT_STOPPED));
+    }
+  }
+}

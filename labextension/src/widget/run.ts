@@ -1,0 +1,36 @@
+import { Client, type Transport } from '../protocol/client';
+import { element } from '../view/element';
+import { stopRun } from '../view/stop';
+import { RecordView } from '../view/view';
+
+export interface Place {
+  transport: Transport;
+  element: HTMLElement;
+}
+
+/** Show the run at the other end of `transport`, live and with its buttons. Returns how to dispose of it. */
+export function renderRun({ transport, element: target }: Place): () => void {
+  const client = new Client(transport, 'cell');
+  let run = '';
+  const view = new RecordView(target, {
+    actions: {
+      stop: () => stopRun(target, client),
+      // If it does not arrive, the kernel asks in another way.
+      shown: approval => void client.request('shown', { approval, run }).catch(() => undefined),
+      answer: async answer => void (await client.request('answer', { ...answer, run }))
+    }
+  });
+  client.onRun(state => {
+    run = state.run;
+    view.update(state.record);
+  });
+  client.attach().catch((error: Error) => {
+    if (target.isConnected) {
+      target.append(element('div', 'am-view am-note', error.message));
+    }
+  });
+  return () => {
+    client.dispose();
+    view.dispose();
+  };
+}
