@@ -11,9 +11,9 @@ from ..models import Model
 from ..secret import Secret
 
 BLANKED = "…"
-# Silence is counted in this many steps of a running loop: a loop that was blocked for long counts as one step, and
-# reads what has arrived meanwhile.
-_STEPS = 4
+# Silence is counted in this many steps of a running loop. A step that ends late does not count: the loop was blocked,
+# such as by a cell of the user, and has yet to read what has arrived meanwhile.
+_STEPS = 10
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class SilenceWatch:
         self._limit = limit
         self._quiet_steps = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
 
     def __enter__(self) -> SilenceWatch:
         self._loop = asyncio.get_running_loop()
@@ -110,10 +111,13 @@ class SilenceWatch:
 
     def _wait(self) -> None:
         if self._limit is not None:
-            self._timer = self._loop.call_later(self._limit / _STEPS, self._step)
+            self._due = self._loop.time() + self._limit / _STEPS
+            self._timer = self._loop.call_at(self._due, self._step)
 
     def _step(self) -> None:
-        self._quiet_steps += 1
+        assert self._limit is not None
+        if self._loop.time() - self._due < self._limit / _STEPS:
+            self._quiet_steps += 1
         if self._quiet_steps < _STEPS or self._task is None:
             self._wait()
         else:
