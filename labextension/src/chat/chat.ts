@@ -1,5 +1,5 @@
 import type { Client } from '../protocol/client';
-import type { AgentState, Attachment, RunRecord, RunState } from '../protocol/messages';
+import type { AgentState, AttachResult, Attachment, RunRecord, RunState } from '../protocol/messages';
 import type { RunActions } from '../view/view';
 import { nameOf } from './attachments';
 import { Composer, type When } from './composer';
@@ -16,8 +16,6 @@ export type { AttachmentSource, ChatControl, ChatHost, Connection, ConnectionAct
 // So long the chat waits for the kernel before it says that it does (milliseconds).
 const CONNECTING = 400;
 const NO_ANSWER = 5000;
-// The most that is read out of an answer.
-const SPOKEN = 1000;
 
 interface SentMessage {
   text: string;
@@ -44,7 +42,8 @@ export class Chat implements ChatControl {
   private readonly stopListening: (() => void)[];
   private state: AgentState | null = null;
   private sent: SentMessage[] = [];
-  private session: string | null = null;
+  private history = 0;
+  private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
   private isAttached = false;
 
@@ -55,7 +54,13 @@ export class Chat implements ChatControl {
     this.root = element('section', { class: 'am-chat', 'aria-label': words('Agent') });
     this.requests = new Requests(client, slow => this.composer.setSlow(slow));
     this.header = new Header(words, this.requests, {
-      switched: () => this.switched(),
+      switched: note => {
+        this.notices.clear();
+        this.switched();
+        if (note) {
+          this.notices.addNote(note);
+        }
+      },
       begin: () => void this.do(() => this.requests.request('new', {}))
     });
     this.log = new Log(
@@ -127,7 +132,7 @@ export class Chat implements ChatControl {
     } else if (connection.state === 'waiting') {
       this.showWaiting(connection.text);
     } else {
-      this.log.setRuns([]);
+      this.log.setRuns([], 0);
       this.showAbsent(connection.text, connection.action);
     }
   }
@@ -173,10 +178,12 @@ export class Chat implements ChatControl {
   /** Ask the kernel for the whole conversation and show it. */
   private async load(): Promise<void> {
     const { attempt } = this;
-    const result = await this.client.attach();
+    // One attempt repeats itself, also while there is nobody to hear it.
+    this.attaching ??= this.client.attach().finally(() => (this.attaching = null));
+    const result = await this.attaching;
     if (attempt === this.attempt) {
-      this.session = result.state?.session.id ?? null;
-      this.log.setRuns(result.runs ?? []);
+      this.history = result.state ? historyOf(result.state) : 0;
+      this.log.setRuns(result.runs ?? [], (result as { earlier?: number }).earlier ?? 0);
       this.showMessages();
     }
   }
@@ -225,8 +232,7 @@ export class Chat implements ChatControl {
   private takeState(state: AgentState): void {
     this.state = state;
     this.showState();
-    if (this.isAttached && this.session !== null && state.session.id !== this.session) {
-      this.session = state.session.id;
+    if (this.isAttached && historyOf(state) !== this.history) {
       void this.reload();
     }
   }
@@ -252,16 +258,16 @@ export class Chat implements ChatControl {
     this.say(record, before);
   }
 
-  /** Tell a screen reader what a look at the log tells. */
+  /** Tell a screen reader what a look at the log tells; the view of the run reads the answer. */
   private say(record: RunRecord, before: RunRecord['state'] | undefined): void {
     if (record.state === 'running' && before === undefined) {
       this.live.textContent = this.words('The agent is at work.');
     } else if (record.state !== 'running' && before === 'running') {
-      const answer = record.items.filter(item => item.kind === 'text' || item.kind === 'error').pop()?.text ?? '';
-      const end = { failed: this.words('The run failed.'), aborted: this.words('The run was stopped.') }[
-        record.state as string
-      ];
-      this.live.textContent = [end ?? this.words('The agent has answered.'), answer.slice(0, SPOKEN)].join(' ');
+      this.live.textContent = {
+        done: this.words('The agent has answered.'),
+        failed: this.words('The run failed.'),
+        aborted: this.words('The run was stopped.')
+      }[record.state];
     }
   }
 
@@ -274,7 +280,7 @@ export class Chat implements ChatControl {
       runs: new Set(this.log.records.map(record => record.run)),
       saidBefore: this.saidTimes(text)
     };
-    this.notices.clearErrors();
+    this.notices.clear();
     this.sent.push(message);
     this.showMessages();
     this.log.toEnd();
@@ -344,7 +350,7 @@ export class Chat implements ChatControl {
 
   /** Do something that changes what was said, and show what then was said. `rethrow` for who keeps something. */
   private async do(act: () => Promise<unknown>, rethrow = false): Promise<void> {
-    this.notices.clearErrors();
+    this.notices.clear();
     try {
       await act();
     } catch (error) {
@@ -365,6 +371,8 @@ export class Chat implements ChatControl {
 
   private async reload(): Promise<void> {
     try {
+      // An answer to an earlier question may be older than what is to be shown.
+      await this.attaching?.catch(() => undefined);
       await this.load();
     } catch (error) {
       this.notices.addError(messageOf(error));
@@ -379,4 +387,9 @@ export class Chat implements ChatControl {
       this.notices.addError(messageOf(error));
     }
   }
+}
+
+/** A number that is another whenever the earlier runs are others than before. */
+function historyOf(state: AgentState): number {
+  return (state as { history?: number }).history ?? 0;
 }

@@ -37,7 +37,7 @@ export class Composer {
   private readonly hint: HTMLElement;
   private readonly mentions: Mentions;
   private readonly menu: AttachMenu;
-  private readonly controls: HTMLElement;
+  private readonly choices: HTMLElement;
   private readonly stopButton: HTMLButtonElement;
   private readonly stopAdvice: HTMLElement;
   private readonly queueButton: HTMLButtonElement;
@@ -74,19 +74,14 @@ export class Composer {
       mention: () => this.beginMention(),
       fail: actions.fail
     });
-    this.controls = element(
-      'div',
-      { class: 'am-chat-controls' },
-      element('div', { class: 'am-chat-choices' }, this.menu.button, this.model.button, this.tools.button),
-      element('div', { class: 'am-chat-sending' }, this.stopButton, this.queueButton, this.sendButton)
-    );
     this.status = new Status(words);
+    this.choices = element('div', { class: 'am-chat-choices' }, this.menu.button, this.model.button, this.tools.button);
     this.element.append(
       element('div', { class: 'am-chat-above' }, this.attachments.element, this.hint),
       this.field,
       this.stopAdvice,
-      this.controls,
-      this.status.element
+      this.choices,
+      element('div', { class: 'am-chat-last-row' }, this.status.element, this.stopButton, this.queueButton, this.sendButton)
     );
     this.mentions = new Mentions(this.field, words, () => this.variables(requests));
     this.element.append(this.mentions.element);
@@ -164,8 +159,8 @@ export class Composer {
     this.stopButton.hidden = !this.isRunning || !this.stopAdvice.hidden;
     this.queueButton.hidden = !this.isRunning;
     this.queueButton.disabled = this.sendButton.disabled = isEmpty || !this.isConnected;
-    this.controls.querySelector<HTMLElement>('.am-chat-choices')!.hidden = !this.isConnected;
-    this.status.element.hidden = !this.isConnected;
+    this.choices.hidden = !this.isConnected;
+    this.status.element.classList.toggle('am-chat-unknown', !this.isConnected);
     const hint = !this.isConnected
       ? words('Not connected')
       : this.isSlow

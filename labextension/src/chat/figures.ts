@@ -12,20 +12,12 @@ export function dollars(value: number): string {
   return `$${value.toFixed(places)}`;
 }
 
-/** The prices of a million tokens of input and output, in words; empty where they are unknown. */
-export function priceText(prices: unknown, words: Words): string {
-  const { input, output } = (prices ?? {}) as { input?: unknown; output?: unknown };
-  if (prices === null || prices === undefined || !isPrice(input) || !isPrice(output)) {
-    return '';
+/** The kernel's words for the prices of a million tokens, in and out: "0.25 / 2", "free", "?". */
+export function priceText(prices: string, words: Words): string {
+  if (prices === '?') {
+    return words('price unknown');
   }
-  if (Number(input) === 0 && Number(output) === 0) {
-    return words('free');
-  }
-  return words('%1 in, %2 out per million', dollars(Number(input)), dollars(Number(output)));
-}
-
-function isPrice(value: unknown): boolean {
-  return (typeof value === 'number' || typeof value === 'string') && value !== '' && Number(value) >= 0;
+  return prices === 'free' ? words('free') : words('$%1 per million in / out', prices);
 }
 
 /** "gpt-5-mini" of "openai/gpt-5-mini": the provider is in the tooltip. */

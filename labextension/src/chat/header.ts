@@ -10,7 +10,7 @@ export class Header {
   private readonly sessions: Sessions;
   private readonly newButton: HTMLButtonElement;
 
-  constructor(words: Words, requests: Requests, actions: { switched(): void; begin(): void }) {
+  constructor(words: Words, requests: Requests, actions: { switched(note: string): void; begin(): void }) {
     this.element = element('header', { class: 'am-chat-header' });
     this.place = element('span', { class: 'am-chat-place' });
     this.newButton = iconButton('add', words('New conversation'), () => actions.begin());

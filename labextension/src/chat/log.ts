@@ -1,6 +1,8 @@
 import type { RunRecord } from '../protocol/messages';
-import type { RunActions, ViewHost } from '../view/view';
+import type { RunActions } from '../view/view';
+import { offerToApply } from './apply';
 import { button, element, icon } from './element';
+import type { ChatHost } from './host';
 import { bubble, Turn, type TurnActions } from './turn';
 import type { Words } from './words';
 
@@ -23,22 +25,24 @@ export interface PendingMessage {
 export class Log {
   readonly element: HTMLElement;
   private readonly words: Words;
-  private readonly host: ViewHost;
+  private readonly host: ChatHost;
   private readonly actions: TurnActions;
   private readonly runActions: (run: string) => RunActions;
   private readonly scroller: HTMLElement;
   private readonly content: HTMLElement;
   private readonly list: HTMLElement;
   private readonly pending: HTMLElement;
+  private readonly earlier: HTMLElement;
   private readonly empty: HTMLElement;
   private readonly toEndButton: HTMLButtonElement;
+  private readonly stopOffering: () => void;
   private readonly resizing: ResizeObserver;
   private turns: Turn[] = [];
   private isIdle = true;
   private isFollowing = true;
   private lastTop = 0;
 
-  constructor(words: Words, host: ViewHost, actions: TurnActions, runActions: (run: string) => RunActions) {
+  constructor(words: Words, host: ChatHost, actions: TurnActions, runActions: (run: string) => RunActions) {
     this.words = words;
     this.host = host;
     this.actions = actions;
@@ -46,7 +50,8 @@ export class Log {
     this.list = element('div', { class: 'am-chat-turns' });
     this.pending = element('div', { class: 'am-chat-pending' });
     this.empty = element('p', { class: 'am-chat-empty' }, words('Ask something about this notebook.'));
-    this.content = element('div', { class: 'am-chat-log-content' }, this.empty, this.list, this.pending);
+    this.earlier = element('p', { class: 'am-chat-empty', hidden: true });
+    this.content = element('div', { class: 'am-chat-log-content' }, this.earlier, this.empty, this.list, this.pending);
     this.scroller = element(
       'div',
       { class: 'am-chat-log', role: 'log', 'aria-live': 'off', 'aria-label': words('Conversation'), tabindex: '0' },
@@ -58,6 +63,9 @@ export class Log {
     this.scroller.addEventListener('scroll', () => this.onScroll());
     // Who opens something wants to see it and not the end. The frame comes before the change of size is told.
     this.content.addEventListener('click', () => requestAnimationFrame(() => this.look()));
+    this.stopOffering = host.applyToCell
+      ? offerToApply(this.list, words, code => host.applyToCell!(code))
+      : () => undefined;
     this.resizing = new ResizeObserver(() => this.follow());
     this.resizing.observe(this.content);
     this.resizing.observe(this.scroller);
@@ -76,8 +84,10 @@ export class Log {
     return this.turns.map(turn => turn.record);
   }
 
-  /** Show these runs in this order, and below them the one that goes on. */
-  setRuns(records: readonly RunRecord[]): void {
+  /** Show these runs in this order, and below them the one that goes on. `earlier` runs are left out before them. */
+  setRuns(records: readonly RunRecord[], earlier: number): void {
+    this.earlier.hidden = earlier === 0;
+    this.earlier.textContent = this.words('%1 earlier messages and their answers are not shown here.', earlier);
     const kept = new Map(this.turns.map(turn => [turn.record.run, turn]));
     const turns = records.map(record => {
       const turn = kept.get(record.run);
@@ -142,6 +152,7 @@ export class Log {
 
   dispose(): void {
     this.resizing.disconnect();
+    this.stopOffering();
     this.turns.forEach(turn => turn.dispose());
   }
 

@@ -26,9 +26,14 @@ export class Notices {
     this.add(text, 'am-chat-notice am-chat-error', 'alert');
   }
 
-  /** Take away the errors, because what the user does next answers them. */
-  clearErrors(): void {
-    this.element.querySelectorAll('.am-chat-error').forEach(notice => notice.remove());
+  /** Something to know about what has just been done. */
+  addNote(text: string): void {
+    this.add(text, 'am-chat-notice am-chat-note', 'status');
+  }
+
+  /** Take away errors and notes, because what the user does next answers them. */
+  clear(): void {
+    this.element.querySelectorAll('.am-chat-error, .am-chat-note').forEach(notice => notice.remove());
     this.showIfAny();
   }
 

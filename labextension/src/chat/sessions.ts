@@ -14,10 +14,10 @@ export class Sessions {
   private readonly popup: Popup;
   private readonly search: Search<{ sessions: SessionInfo[] }>;
   private readonly list: HTMLElement;
-  private readonly onSwitch: () => void;
+  private readonly onSwitch: (note: string) => void;
 
-  /** `onSwitch` is called when the agent talks in another conversation. */
-  constructor(root: HTMLElement, words: Words, requests: Requests, onSwitch: () => void) {
+  /** `onSwitch` is called when the agent talks in another conversation, with what the kernel says about that. */
+  constructor(root: HTMLElement, words: Words, requests: Requests, onSwitch: (note: string) => void) {
     this.words = words;
     this.requests = requests;
     this.onSwitch = onSwitch;
@@ -79,9 +79,9 @@ export class Sessions {
   private async switchBy(method: 'resume' | 'fork', session: string): Promise<void> {
     this.search.tell(this.words('Opening…'));
     try {
-      await this.requests.request(method, { session });
+      const { note } = (await this.requests.request(method, { session })) as { note?: string };
       this.popup.close();
-      this.onSwitch();
+      this.onSwitch(note ?? '');
     } catch (error) {
       this.search.tell(messageOf(error));
     }

@@ -7,7 +7,6 @@ import type { Words } from './words';
 export class Status {
   readonly element: HTMLElement;
   private readonly words: Words;
-  private readonly context: HTMLElement;
   private readonly bar: HTMLElement;
   private readonly fill: HTMLElement;
   private readonly percent: HTMLElement;
@@ -22,14 +21,13 @@ export class Status {
       this.fill
     );
     this.percent = element('span', { 'aria-hidden': 'true' });
-    this.context = element('span', { class: 'am-chat-context', hidden: true }, this.bar, this.percent);
     this.cost = element('span', { class: 'am-chat-cost', hidden: true });
-    this.element = element('div', { class: 'am-chat-status' }, this.context, this.cost);
+    this.element = element('div', { class: 'am-chat-status' }, this.percent, this.bar, this.cost);
   }
 
   update({ context, cost }: Pick<AgentState, 'context' | 'cost'>): void {
     const fraction = context?.fraction ?? null;
-    this.context.hidden = context === null;
+    this.percent.hidden = context === null;
     this.bar.hidden = fraction === null;
     if (context) {
       const used = compactNumber(context.used);
@@ -37,7 +35,7 @@ export class Status {
         context.window === null
           ? this.words('%1 tokens of context', used)
           : this.words('%1 of %2 tokens of context', used, compactNumber(context.window));
-      this.context.title = text;
+      this.bar.title = this.percent.title = text;
       this.percent.textContent = fraction === null ? text : `${percentOf(fraction)} %`;
       if (fraction === null) {
         this.percent.removeAttribute('aria-hidden');

@@ -103,11 +103,13 @@ export class ToolSwitches {
 /** The switch of one tool. It turns at once and back again if the kernel refuses. */
 class Row {
   readonly element: HTMLButtonElement;
+  private readonly words: Words;
   private readonly note: HTMLElement;
   private isAsking = false;
   private on = false;
 
   constructor(name: string, words: Words, set: (on: boolean) => Promise<void>) {
+    this.words = words;
     this.note = element('span', { class: 'am-chat-option-note' });
     this.element = element(
       'button',
@@ -128,7 +130,16 @@ class Row {
     if (!this.isAsking) {
       this.show(tool.on);
     }
-    this.note.textContent = [tool.origin, tool.effect, tool.description].filter(Boolean).join(' · ');
+    const { words } = this;
+    const origin = { user: words('yours'), builtin: words('built in'), mcp: 'MCP' }[tool.origin] ?? tool.origin;
+    const effect =
+      {
+        read: words('only reads'),
+        write: words('writes'),
+        execute: words('executes code'),
+        network: words('uses the network')
+      }[tool.effect] ?? tool.effect;
+    this.note.textContent = [origin, effect, tool.description].filter(Boolean).join(' · ');
     this.element.title = tool.description;
   }
 
