@@ -18,8 +18,8 @@ export type CommState = 'connecting' | 'searching' | 'open' | 'none';
  * The comm of a kernel's agent as a transport.
  *
  * Always opened by the kernel: one that the page opens where nobody listens makes the kernel log an error, and tells
- * nothing. After a reload of the page the kernel is asked for the comms that it has. A restart closes none of them, so
- * that they are dropped at its first sign.
+ * nothing. After a reload of the page the kernel is asked for the comms that it has; since it answers only once no cell
+ * runs, the tab also remembers the comm. A restart closes no comm, so that it is dropped at the first sign of one.
  */
 export class KernelComm implements Transport {
   private readonly kernel: Kernel.IKernelConnection;
@@ -37,6 +37,9 @@ export class KernelComm implements Transport {
     kernel.statusChanged.connect(this.onStatus, this);
     kernel.connectionStatusChanged.connect(this.onConnection, this);
     this.starting = STARTING.includes(kernel.status);
+    if (!this.starting) {
+      this.takeRemembered();
+    }
     if (kernel.connectionStatus === 'connected' && !this.starting) {
       void this.search();
     }
@@ -71,21 +74,21 @@ export class KernelComm implements Transport {
   async search(): Promise<boolean> {
     const search = ++this.searches;
     this.searching = true;
-    if (!this.comm) {
-      this.tell();
-    }
+    this.tell();
     const ids = await this.kernel.requestCommInfo({ target_name: TARGET }).then(commsOf, () => []);
     if (search !== this.searches || this.disposed) {
       return this.comm !== null;
     }
     this.searching = false;
     const id = ids[ids.length - 1];
-    if (id === undefined) {
-      this.comm = null;
-    } else if (this.comm?.commId !== id && !this.kernel.hasComm(id)) {
-      this.take(this.kernel.createComm(TARGET, id));
+    if (id !== this.comm?.commId || id === undefined) {
+      if (id === undefined) {
+        this.forget();
+      } else if (!this.kernel.hasComm(id)) {
+        this.take(this.kernel.createComm(TARGET, id));
+      }
+      this.tell();
     }
-    this.tell();
     return this.comm !== null;
   }
 
@@ -110,6 +113,7 @@ export class KernelComm implements Transport {
 
   private take(comm: Kernel.IComm): void {
     this.comm = comm;
+    sessionStorage.setItem(this.memory, comm.commId);
     comm.onMsg = message => {
       if (this.comm === comm) {
         this.deliver(message);
@@ -117,7 +121,7 @@ export class KernelComm implements Transport {
     };
     comm.onClose = () => {
       if (this.comm === comm) {
-        this.comm = null;
+        this.forget();
         this.tell();
       }
     };
@@ -155,8 +159,24 @@ export class KernelComm implements Transport {
   private drop(): void {
     this.searches++;
     this.searching = false;
-    this.comm = null;
+    this.forget();
     this.tell();
+  }
+
+  private get memory(): string {
+    return `agent-magic:comm:${this.kernel.id}`;
+  }
+
+  private takeRemembered(): void {
+    const id = sessionStorage.getItem(this.memory);
+    if (id && this.kernel.handleComms && !this.kernel.hasComm(id)) {
+      this.take(this.kernel.createComm(TARGET, id));
+    }
+  }
+
+  private forget(): void {
+    this.comm = null;
+    sessionStorage.removeItem(this.memory);
   }
 
   private tell(): void {

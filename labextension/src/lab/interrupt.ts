@@ -9,7 +9,8 @@ export const INTERRUPT = 'agent-magic:interrupt';
  * A kernel that is idle ignores an interrupt, but may well have a run of the panel going on: the request `stop` ends it.
  */
 export function interrupted(kernel: Kernel.IKernelConnection | null): boolean {
-  if (kernel?.status !== 'busy') {
+  // After a reload of the page the status of a busy kernel is unknown.
+  if (kernel?.status !== 'busy' && kernel?.status !== 'unknown') {
     return false;
   }
   void kernel.interrupt();
