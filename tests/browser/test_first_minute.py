@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+
+from .cells import ASK, RECORD, SETUP, WIDGET, answers
 
 pytestmark = pytest.mark.browser
 
-RECORD = "application/vnd.agent-magic.run+json"
 LOAD = "%load_ext agent_magic"
 TOOL = '''\
 from agent_magic import tool
@@ -24,21 +26,46 @@ def sales(region: str, year: int = 2025):
     """
     return pd.DataFrame({"month": range(1, 13), "revenue": [400 + 7 * m + year % 10 for m in range(12)]})
 '''
-ASK = "%%agent\nSales for EU in 2024"
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_the_demo_model_calls_a_tool_and_the_record_stays(visit: Any, app: str) -> None:
     notebook = visit(app)
-    notebook.server.write("first.ipynb", [LOAD, TOOL, ASK])
+    notebook.server.write("first.ipynb", [LOAD, TOOL, "%%agent\nSales for EU in 2024"])
     notebook.open("first.ipynb")
     for index in range(3):
         notebook.run(index)
     notebook.shows(2, "returned a DataFrame of 12 rows and 2 columns")
-    notebook.shows(2, "demo · 2 turns · 1 call")
+    notebook.shows(2, "2 turns · 1 call")
+    card = notebook.output(2).locator("details").filter(has_text="sales").first
+    expect(card).not_to_have_attribute("open", "")
+    card.locator("summary").first.click()
+    expect(card.get_by_role("table")).to_contain_text("revenue")
     (output,) = notebook.outputs(2)
-    assert {RECORD, "text/html", "text/markdown", "text/plain"} <= set(output["data"])
+    assert set(output["data"]) == {RECORD, "text/html", "text/markdown", "text/plain"}
     (saved,) = notebook.save().cells[2].outputs
     assert saved.data[RECORD]["state"] == "done"
-    assert "widget" not in str(saved.data.keys())
     assert "widgets" not in notebook.server.read("first.ipynb").metadata
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_a_call_is_a_card_while_it_runs_and_the_widget_is_gone_afterwards(visit: Any, app: str) -> None:
+    notebook = visit(app)
+    told = answers("['First I wait.', call('wait', seconds=2.5)]", "'It is **done**.'")
+    notebook.server.write("card.ipynb", [SETUP, told, ASK])
+    notebook.open("card.ipynb")
+    notebook.run(0)
+    notebook.run(1)
+    notebook.start(2)
+    card = notebook.output(2).locator("details").filter(has_text="seconds=2.5")
+    expect(card).to_contain_text("running")
+    notebook.shows(2, "First I wait.")
+    expect(notebook.output(2).get_by_role("button", name="Stop")).to_be_visible()
+    assert WIDGET in notebook.outputs(2)[0]["data"]
+    expect(card).to_contain_text("done")
+    expect(notebook.output(2).locator("strong").filter(has_text="done")).to_be_visible()
+    notebook.idle()
+    expect(notebook.output(2).get_by_role("button", name="Stop")).to_have_count(0)
+    (output,) = notebook.outputs(2)
+    assert WIDGET not in output["data"]
+    assert output["data"][RECORD]["items"][-1]["text"] == "It is **done**."

@@ -1,0 +1,71 @@
+"""Stop: by the button of the run and by the notebook's own, while a model answers, a tool works, a question waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from .cells import ASK, RECORD, SETUP, answers, paced
+
+pytestmark = pytest.mark.browser
+
+
+def running(visit: Any, app: str, *sources: str) -> Any:
+    notebook = visit(app)
+    notebook.server.write("stop.ipynb", [SETUP, answers(*sources), ASK, "print('not aborted')", "print('usable')"])
+    notebook.open("stop.ipynb")
+    notebook.run(0)
+    notebook.run(1)
+    notebook.start(2)
+    return notebook
+
+
+def was_stopped(notebook: Any) -> dict[str, Any]:
+    """Check the end of a stopped run; returns its record."""
+    notebook.shows(2, "stopped")
+    notebook.idle()
+    record: dict[str, Any] = notebook.outputs(2)[0]["data"][RECORD]
+    assert record["state"] == "aborted"
+    assert all(item["state"] not in ("running", "pending") for item in record["items"])
+    notebook.run(4)
+    assert notebook.outputs(4)[0]["text"] == "usable\n"
+    return record
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+@pytest.mark.parametrize("by", ["button", "toolbar"])
+def test_stop_ends_an_answer_and_the_cells_that_wait(visit: Any, app: str, by: str) -> None:
+    notebook = running(visit, app, paced(400, 0.05))
+    notebook.shows(2, "word5 ")
+    notebook.start(3)
+    if by == "button":
+        notebook.output(2).get_by_role("button", name="Stop").click()
+    else:
+        notebook.interrupt()
+    record = was_stopped(notebook)
+    assert "word5 " in record["items"][-1]["text"]
+    assert "word399" not in str(record)
+    assert notebook.outputs(3) == []
+
+
+@pytest.mark.parametrize("by", ["button", "toolbar"])
+def test_stop_ends_a_tool_that_blocks_the_kernel(visit: Any, by: str) -> None:
+    notebook = running(visit, "lab", "call('wait', seconds=60)", "'never'")
+    expect(notebook.output(2).locator("details").filter(has_text="seconds=60")).to_contain_text("running")
+    if by == "button":
+        notebook.output(2).get_by_role("button", name="Stop").click()
+    else:
+        notebook.interrupt()
+    record = was_stopped(notebook)
+    (call,) = [item for item in record["items"] if item["kind"] == "tool"]
+    assert call["state"] == "aborted"
+
+
+def test_stop_answers_a_question(visit: Any) -> None:
+    notebook = running(visit, "lab", "call('act', code='1')", "'never'")
+    expect(notebook.output(2).get_by_role("alertdialog")).to_be_visible()
+    notebook.interrupt()
+    was_stopped(notebook)
+    expect(notebook.output(2).get_by_role("alertdialog")).to_have_count(0)
