@@ -13,9 +13,11 @@ import io
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, TextIO
 
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
 
 Bundle = dict[str, Any]
 
@@ -50,6 +52,10 @@ class Captured:
             if display_id is not None:
                 self._displays[display_id] = len(self._entries)
             self._entries.append(dict(data))
+
+    def shows(self, display_id: str | None) -> bool:
+        """Whether there is an output of that id."""
+        return display_id in self._displays
 
     def clear(self) -> None:
         self._entries.clear()
@@ -120,8 +126,22 @@ def capture(shell: Any, captured: Captured) -> Iterator[None]:
             builtins.input = ask
 
 
+# Whether the running code was begun by no cell, so that nobody answers its `input()`.
+unattended: ContextVar[bool] = ContextVar("agent_magic_unattended", default=False)
+
+
+def refuse_unattended() -> None:
+    """Raise `StdinNotImplementedError` where nobody answers `input()`."""
+    if unattended.get():
+        raise StdinNotImplementedError(
+            "There is nobody to ask: this run was begun in the panel, not in a cell. Give what is asked for as an "
+            "argument."
+        )
+
+
 def _ask_openly(ask: Callable[..., str], prompt: object = "") -> str:
     """`input`, with its question where the user can see it."""
+    refuse_unattended()
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_beyond, streams)
     try:

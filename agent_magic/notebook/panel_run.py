@@ -8,8 +8,10 @@ import logging
 from typing import Any
 
 from ..errors import AgentMagicError
+from ..events import AgentEndEvent, AgentEvent, ToolExecutionEndEvent
 from .command import Errand
 from .kernel import NotebookKernel
+from .panel_output import PanelOutput
 from .record import Recorder
 from .run_cell import Outcome, shown_run
 from .view import QuietView
@@ -24,14 +26,26 @@ class PanelView(QuietView):
 
     in_cell = False
 
-    def __init__(self, kernel: NotebookKernel, recorder: Recorder, begun: asyncio.Future[None]) -> None:
+    def __init__(
+        self, kernel: NotebookKernel, recorder: Recorder, output: PanelOutput, begun: asyncio.Future[None]
+    ) -> None:
         super().__init__(recorder, kernel.origin_of)
         self._begun = begun
+        self._output = output
 
     def start(self) -> None:
         super().start()
         if not self._begun.done():
             self._begun.set_result(None)
+
+    def handle(self, event: AgentEvent) -> None:
+        super().handle(event)
+        if isinstance(event, ToolExecutionEndEvent) and (bundles := self._output.take(event.tool_call_id)):
+            self.add_outputs(event.tool_call_id, bundles, self._origin_of(event.tool_name))
+        elif isinstance(event, AgentEndEvent):
+            rest = "".join(str(bundle.get("text/plain", "")) for bundle in self._output.take(None)).strip()
+            if rest:
+                self.recorder.add_note(f"Printed during the run: {rest}")
 
 
 class PanelRuns:
@@ -72,7 +86,11 @@ class PanelRuns:
             task.get_loop().call_soon_threadsafe(task.cancel)
 
     async def _run(self, errand: Errand, begun: asyncio.Future[None]) -> Outcome:
-        return await shown_run(self._kernel, errand, lambda recorder: PanelView(self._kernel, recorder, begun))
+        output = PanelOutput()
+        with output.catching(self._kernel.shell):
+            return await shown_run(
+                self._kernel, errand, lambda recorder: PanelView(self._kernel, recorder, output, begun)
+            )
 
     def _ended(self, task: asyncio.Task[Outcome]) -> None:
         self._task = None

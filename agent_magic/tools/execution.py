@@ -13,6 +13,7 @@ import inspect
 import logging
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -50,6 +51,15 @@ class PoolRunner:
     async def run(self, function: Callable[[], T], tool: AgentTool, context: ToolContext) -> T:
         variables = contextvars.copy_context()
         return await _settled(_pool.submit(variables.run, function), tool)
+
+
+# Tasks and threads that a call begins inherit it.
+_running: ContextVar[str | None] = ContextVar("agent_magic_running_call", default=None)
+
+
+def running_call() -> str | None:
+    """The id of the call whose tool the running code belongs to, None outside of tools."""
+    return _running.get()
 
 
 # What still runs ------------------------------------------------------------------------------------------------------
@@ -194,6 +204,7 @@ async def _run_in_task(
     tool: AgentTool, arguments: dict[str, Any], call: _Call, runner: FunctionRunner
 ) -> AgentToolResult | KeyboardInterrupt:
     """`_run`, with an interrupt handed over as a value: raised from a task it would stop the event loop."""
+    _running.set(call.context.tool_call_id)
     try:
         return await _run(tool, arguments, call, runner)
     except KeyboardInterrupt as error:
