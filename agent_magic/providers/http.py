@@ -1,4 +1,4 @@
-"""Sends a request and gives the data of the answer as it comes. The one module that imports httpx, when first used.
+"""Sends a request and gives the data of the answer as it comes. The one module that imports httpx, when it must.
 
 `use_transport` puts something else in the place of the network, and `observe` shows all traffic with the keys
 blanked. Redirects are never followed, so that a key goes nowhere else.
@@ -12,23 +12,20 @@ import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
 from ..secret import Secret
 from . import network
+from .address import Address, address_of
+from .direct import CONNECT_TIMEOUT, KEPT_ALIVE, Answer, Connections, NoConnectionError
 from .json_text import NotJSONError, parse_json
 from .provider_errors import connection_error, endless, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
 from .transport import BLANKED, HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
 
-if TYPE_CHECKING:
-    import httpx
-
-_CONNECT_TIMEOUT = 20.0
-_KEPT_ALIVE = 60.0
 _LONGEST_ERROR_BODY = 100_000
 # Bytes. What goes on beyond this without one whole event is no answer, and would fill the memory.
 _LONGEST_EVENT = 100_000_000
@@ -214,7 +211,7 @@ def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
     return type(error)(words, status=error.status, retryable=error.retryable, retry_after=error.retry_after)
 
 
-# httpx --------------------------------------------------------------------------------------------------------------
+# The network ----------------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
@@ -224,37 +221,55 @@ async def send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
     if not all(value.isascii() and value.isprintable() for value in headers.values()):
         place = where(request.model, request.url)
         raise AuthenticationError(f"{place}: the key, or a header, holds a character that no header can hold.")
-    response: httpx.Response | None = None
     try:
-        transport = await _transport_for(request.url)
-        response = await transport.handle_async_request(_as_sent(request, headers))
-        encoded = response.headers.get("content-encoding", "identity") != "identity"
-        # `stream` is the body as the network gives it, without a re-chunking layer that costs as much again.
-        body: Any = response.aiter_bytes() if encoded else response.stream
-        yield HTTPResponse(response.status_code, response.headers, body)
+        address = address_of(request.url)
+    except ValueError:
+        place = where(request.model, request.url)
+        raise BadRequestError(f"{place}: base_url must be a URL that begins with https:// or http://.") from None
+    if address.authorization:
+        headers["authorization"] = address.authorization
+    answered = False
+    try:
+        way = await _way_to(address)
+        async with way.exchange(
+            request.method, address, _sent_headers(address, request, headers), request.body
+        ) as answer:
+            answered = True
+            yield HTTPResponse(answer.status, answer.headers, _decoded(answer))
     except ProviderError:
         raise
-    except Exception as error:  # Whatever it is, it must not leave as an exception of httpx.
-        raise (_connecting_failed if response is None else _reading_failed)(request, error) from None
-    finally:
-        if response is not None:
-            await response.aclose()
+    except Exception as error:  # Whatever it is, it must not leave as an exception of a library.
+        failed = _reading_failed(request, error) if answered else _connecting_failed(request, address, error)
+        raise failed from None
 
 
 def _revealed(value: str | Secret) -> str:
     return value.reveal() if isinstance(value, Secret) else value
 
 
-def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
+def _sent_headers(address: Address, request: HTTPRequest, headers: Mapping[str, str]) -> dict[str, str]:
+    length = {"content-length": str(len(request.body))} if request.method == "POST" else {}
+    return {"host": address.server, "user-agent": "agent-magic", **length, **headers}
+
+
+def _decoded(answer: Answer) -> AsyncIterator[bytes]:
+    """The body as it was before compression; that it be left out was asked for, but some servers cannot."""
+    if answer.headers.get("content-encoding", "identity") == "identity":
+        return answer.body
     import httpx
 
-    if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
-        place = where(request.model, request.url)
-        return BadRequestError(f"{place}: base_url must be a URL that begins with https:// or http://.")
-    address = _parsed(request.url)
+    class Body(httpx.AsyncByteStream):
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return answer.body
+
+    return httpx.Response(answer.status, headers=dict(answer.headers), stream=Body()).aiter_bytes()
+
+
+def _connecting_failed(request: HTTPRequest, address: Address, error: Exception) -> ProviderError:
     proxy = network.proxy_for(address.scheme, address.host)
     tls = _tls_error(error)
-    settled = network.missing_certificates() if tls is not None or isinstance(error, OSError) else ""
+    unreadable = isinstance(error, OSError) and not isinstance(error, ConnectionError)
+    settled = network.missing_certificates() if tls is not None or unreadable else ""
     if tls is not None and not settled:
         settled = network.tls_trouble(tls)
     elif proxy is not None and isinstance(error, (ImportError, ValueError)):
@@ -262,15 +277,19 @@ def _connecting_failed(request: HTTPRequest, error: Exception) -> ProviderError:
         settled = f"The proxy {proxy.shown} ({proxy.source}) cannot be used{wanted}."
     if settled:
         return connection_error(request.model, request.url, settled, retryable=False)
-    if isinstance(error, httpx.TimeoutException):
-        what = f"No connection within {_CONNECT_TIMEOUT:g} seconds."
-    elif isinstance(error, httpx.ProxyError):
-        what = f"The proxy refused the connection: {error}." if str(error) else "The proxy refused the connection."
-    elif isinstance(error, httpx.ConnectError):
-        what = "No connection could be made."
-    else:
-        what = "The connection was closed before any answer came."
-    return connection_error(request.model, request.url, network.no_way(proxy, address.host, what))
+    return connection_error(request.model, request.url, network.no_way(proxy, address.host, _what_happened(error)))
+
+
+def _what_happened(error: Exception) -> str:
+    import httpx
+
+    if isinstance(error.__cause__ or error, (asyncio.TimeoutError, httpx.TimeoutException)):
+        return f"No connection within {CONNECT_TIMEOUT:g} seconds."
+    if isinstance(error, httpx.ProxyError):
+        return f"The proxy refused the connection: {error}." if str(error) else "The proxy refused the connection."
+    if isinstance(error, (NoConnectionError, httpx.ConnectError)):
+        return "No connection could be made."
+    return "The connection was closed before any answer came."
 
 
 def _reading_failed(request: HTTPRequest, error: Exception) -> ProviderError:
@@ -289,34 +308,46 @@ def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
     return None
 
 
-def _as_sent(request: HTTPRequest, headers: dict[str, str]) -> httpx.Request:
-    import httpx
+class _ByProxy:
+    """The connections of one loop to one server, by a proxy."""
 
-    # A client would add what is not wanted here, cookies and redirects, at a quarter of the cost of a short request.
-    sent = httpx.Request(
-        request.method,
-        _parsed(request.url),
-        headers={"user-agent": "agent-magic", **headers},
-        content=request.body,
-        extensions={"timeout": {"connect": _CONNECT_TIMEOUT}},
-    )
-    if sent.url.userinfo:
-        next(httpx.BasicAuth(sent.url.username, sent.url.password).auth_flow(sent))
-    return sent
+    def __init__(self, proxy: network.Proxy) -> None:
+        import httpx
+
+        self._transport = httpx.AsyncHTTPTransport(
+            verify=_ssl_context(network.settings()),
+            trust_env=False,
+            proxy=proxy.url,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEPT_ALIVE),
+        )
+
+    @asynccontextmanager
+    async def exchange(
+        self, method: str, address: Address, headers: Mapping[str, str], body: bytes
+    ) -> AsyncIterator[Answer]:
+        import httpx
+
+        url = f"{address.scheme}://{address.server}{address.target}"
+        timeout = {"timeout": {"connect": CONNECT_TIMEOUT}}
+        # A client would add what is not wanted here, cookies and redirects.
+        response = await self._transport.handle_async_request(
+            httpx.Request(method, url, headers=headers, content=body, extensions=timeout)
+        )
+        try:
+            stream: Any = response.stream
+            yield Answer(response.status_code, dict(response.headers), aiter(stream))
+        finally:
+            await response.aclose()
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
 
 
-@lru_cache
-def _parsed(url: str) -> httpx.URL:
-    import httpx
+class _Kept:
+    """A way to a server. Its keeper is an async generator, which a loop closes at its own end."""
 
-    return httpx.URL(url)
-
-
-class _KeptTransport:
-    """One loop's connections to one server. Their keeper is an async generator, which a loop closes at its own end."""
-
-    def __init__(self, transport: httpx.AsyncHTTPTransport) -> None:
-        self.transport = transport
+    def __init__(self, way: Connections | _ByProxy) -> None:
+        self.way = way
         self.closed = False
         self.keeper = self._keep()
 
@@ -325,37 +356,30 @@ class _KeptTransport:
             yield
         finally:
             self.closed = True
-            await self.transport.aclose()
+            await self.way.aclose()
 
 
-_kept: dict[tuple[Any, ...], _KeptTransport] = {}
+_kept: dict[tuple[Any, ...], _Kept] = {}
 
 
-async def _transport_for(url: str) -> httpx.AsyncHTTPTransport:
-    address = _parsed(url)
+async def _way_to(address: Address) -> Connections | _ByProxy:
+    """The way to a server from this loop, as the environment is now."""
     direct = network.is_direct(address.scheme, address.host)
-    place = (asyncio.get_running_loop(), address.scheme, address.netloc, () if direct else network.settings())
+    place = (asyncio.get_running_loop(), address.scheme, address.server, () if direct else network.settings())
     kept = _kept.get(place)
     if kept is None or kept.closed:
         for gone in [each for each in _kept if each[0].is_closed()]:
             del _kept[gone]
-        kept = _kept[place] = _KeptTransport(_new_transport(address))
+        kept = _kept[place] = _Kept(_new_way(address))
         await anext(kept.keeper)
-    return kept.transport
+    return kept.way
 
 
-def _new_transport(address: httpx.URL) -> httpx.AsyncHTTPTransport:
-    """An unencrypted server of this machine needs no proxy, and a context that trusts nobody."""
-    import httpx
-
-    direct = network.is_direct(address.scheme, address.host)
+def _new_way(address: Address) -> Connections | _ByProxy:
     proxy = network.proxy_for(address.scheme, address.host)
-    return httpx.AsyncHTTPTransport(
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if direct else _ssl_context(network.settings()),
-        trust_env=False,
-        proxy=None if proxy is None else proxy.url,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=_KEPT_ALIVE),
-    )
+    if proxy is not None:
+        return _ByProxy(proxy)
+    return Connections(address, _ssl_context(network.settings()) if address.scheme == "https" else None)
 
 
 @lru_cache(maxsize=1)
@@ -369,4 +393,5 @@ def _ssl_context(settings: tuple[str | None, ...]) -> ssl.SSLContext:
         file = os.environ.get(variable, "")
         if os.path.isfile(file):
             context.load_verify_locations(file)
+    context.set_alpn_protocols(["http/1.1"])
     return context

@@ -1,0 +1,272 @@
+"""Connections straight to a server: each test a server that does one thing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from typing import Any
+
+import h11
+import pytest
+
+from agent_magic.providers import direct
+from agent_magic.providers.address import address_of
+from agent_magic.providers.direct import Answer, Connections, NoConnectionError
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Server:
+    """Counts its connections, and keeps what it was asked."""
+
+    def __init__(self, serve: Serve) -> None:
+        self.connections = 0
+        self._serve = serve
+
+    async def client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            await self._serve(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+async def asked(reader: asyncio.StreamReader) -> bytes:
+    """One request, its head and its body of two bytes."""
+    return await reader.readuntil(b"\r\n\r\n") + await reader.readexactly(2)
+
+
+def run(serve: Serve, use: Callable[[Connections, Any], Awaitable[None]]) -> Server:
+    """Let `use(connections, address)` talk to a server; returns it."""
+    server = Server(serve)
+
+    async def talk() -> None:
+        listening = await asyncio.start_server(server.client, "127.0.0.1", 0)
+        address = address_of(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1?x=1")
+        connections = Connections(address, None)
+        with closing(listening):
+            await asyncio.wait_for(use(connections, address), 10)
+            await connections.aclose()
+
+    asyncio.run(talk())
+    return server
+
+
+async def post(connections: Connections, address: Any, body: bytes = b"hi") -> tuple[Answer, bytes]:
+    headers = {"host": address.server, "content-length": str(len(body))}
+    async with connections.exchange("POST", address, headers, body) as answer:
+        return answer, b"".join([data async for data in answer.body])
+
+
+def test_one_connection_carries_one_exchange_after_the_other() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            assert (await asked(reader)).startswith(b"POST /v1?x=1 HTTP/1.1\r\n")
+            writer.write(OK)
+
+    async def use(connections: Connections, address: Any) -> None:
+        for _ in range(3):
+            answer, body = await post(connections, address)
+            assert (answer.status, body) == (200, b"ok")
+
+    assert run(serve, use).connections == 1
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok",
+        b"HTTP/1.0 200 OK\r\n\r\nok",
+        OK + b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n",
+    ],
+)
+def test_a_connection_that_has_had_its_last_exchange_is_not_used_again(last: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(last)
+
+    async def use(connections: Connections, address: Any) -> None:
+        for _ in range(2):
+            assert (await post(connections, address))[1] == b"ok"
+
+    assert run(serve, use).connections == 2
+
+
+def test_what_nobody_asked_for_is_not_taken_for_an_answer() -> None:
+    sent = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(OK)
+        await asyncio.sleep(0.02)
+        writer.write(b"HTTP/1.1 500 Late\r\ncontent-length: 4\r\n\r\nlate")
+        sent.set()
+        await asyncio.sleep(0.02)
+
+    async def use(connections: Connections, address: Any) -> None:
+        assert (await post(connections, address))[1] == b"ok"
+        await sent.wait()
+        await asyncio.sleep(0.05)
+        assert (await post(connections, address))[1] == b"ok"
+
+    assert run(serve, use).connections == 2
+
+
+def test_a_connection_that_rested_too_long_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "KEPT_ALIVE", 0.0)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            await asked(reader)
+            writer.write(OK)
+
+    async def use(connections: Connections, address: Any) -> None:
+        for _ in range(2):
+            await post(connections, address)
+
+    assert run(serve, use).connections == 2
+
+
+def test_an_answer_is_waited_for_behind_what_is_only_said_meanwhile() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + OK)
+
+    async def use(connections: Connections, address: Any) -> None:
+        answer, body = await post(connections, address)
+        assert (answer.status, body) == (200, b"ok")
+
+    run(serve, use)
+
+
+def test_headers_of_one_name_are_joined_and_names_are_in_small_letters() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nX-Limit: 1\r\nx-limit: 2\r\nContent-Length: 0\r\n\r\n")
+
+    async def use(connections: Connections, address: Any) -> None:
+        answer, _ = await post(connections, address)
+        assert answer.headers == {"x-limit": "1, 2", "content-length": "0"}
+
+    run(serve, use)
+
+
+def test_what_came_before_a_connection_broke_off_is_given_first() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
+
+    async def use(connections: Connections, address: Any) -> None:
+        async with connections.exchange("POST", address, {"host": "x", "content-length": "2"}, b"hi") as answer:
+            assert await anext(answer.body) == b"half"
+            with pytest.raises((ConnectionError, h11.RemoteProtocolError)):
+                await anext(answer.body)
+
+    run(serve, use)
+
+
+def test_a_server_that_closes_without_an_answer_is_an_error() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+
+    async def use(connections: Connections, address: Any) -> None:
+        with pytest.raises((ConnectionError, h11.RemoteProtocolError)):
+            await post(connections, address)
+
+    run(serve, use)
+
+
+def test_a_refusal_counts_that_comes_before_the_whole_body_is_sent() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno")
+        await writer.drain()
+        await asyncio.sleep(0.2)
+
+    async def use(connections: Connections, address: Any) -> None:
+        answer, body = await post(connections, address, b"x" * 20_000_000)
+        assert (answer.status, body) == (413, b"no")
+
+    run(serve, use)
+
+
+def test_a_server_that_is_faster_than_its_reader_waits() -> None:
+    size = 30_000_000
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % size)
+        for _ in range(size // 100_000):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+
+    async def use(connections: Connections, address: Any) -> None:
+        length, longest = 0, 0
+        async with connections.exchange("POST", address, {"host": "x", "content-length": "2"}, b"hi") as answer:
+            async for data in answer.body:
+                await asyncio.sleep(0.005)
+                length, longest = length + len(data), max(longest, len(data))
+        assert length == size
+        assert longest < 4_000_000
+
+    run(serve, use)
+
+
+def test_leaving_an_answer_early_closes_its_connection_at_once() -> None:
+    closed = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
+        try:
+            assert await reader.read() == b""
+        finally:
+            closed.set()
+
+    async def use(connections: Connections, address: Any) -> None:
+        async with connections.exchange("POST", address, {"host": "x", "content-length": "2"}, b"hi") as answer:
+            assert await anext(answer.body) == b"half"
+        await closed.wait()
+
+    run(serve, use)
+
+
+def test_where_nobody_listens_there_is_no_connection() -> None:
+    async def use(connections: Connections, address: Any) -> None:
+        nobody = address_of("http://127.0.0.1:1/")
+        with pytest.raises(NoConnectionError):
+            await post(Connections(nobody, None), nobody)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        pass
+
+    assert run(serve, use).connections == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "scheme", "host", "server", "target", "authorization"),
+    [
+        ("https://a.example/v1/x", "https", "a.example", "a.example", "/v1/x", ""),
+        ("http://a.example:8080", "http", "a.example", "a.example:8080", "/", ""),
+        ("http://[::1]:11434/v1", "http", "::1", "[::1]:11434", "/v1", ""),
+        ("https://a.example:443/a b/ü?q=1&r=%20x", "https", "a.example", "a.example", "/a%20b/%C3%BC?q=1&r=%20x", ""),
+        ("https://bücher.example/", "https", "xn--bcher-kva.example", "xn--bcher-kva.example", "/", ""),
+        ("http://me:p%40ss@a.example/", "http", "a.example", "a.example", "/", "Basic bWU6cEBzcw=="),
+    ],
+)
+def test_an_address_is_taken_apart(
+    url: str, scheme: str, host: str, server: str, target: str, authorization: str
+) -> None:
+    address = address_of(url)
+    assert (address.scheme, address.host, address.server) == (scheme, host, server)
+    assert (address.target, address.authorization) == (target, authorization)
+
+
+@pytest.mark.parametrize("url", ["ftp://a.example/", "a.example/v1", "https://", "https://a:b/", "http://[::1/"])
+def test_what_is_no_url_of_http_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"URL|[Pp]ort"):
+        address_of(url)
