@@ -1,0 +1,374 @@
+"""The panel over the comm of a real kernel: runs of its own beside the cells, in one conversation with them.
+
+Numbers at the head of a test are those of user complaints about other notebook agents.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from .kernel_client import Kernel
+from .panel_page import PanelPage
+
+pytestmark = pytest.mark.kernel
+
+SETUP = """
+import asyncio, sys, threading, time
+import agent_magic as am
+from agent_magic import tool
+agent = am.get_agent()
+def answers(*given):
+    agent.model = am.scripted(*given)
+def call(name, **arguments):
+    return am.AssistantMessage([am.ToolCall("c1", name, arguments)])
+"""
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[tuple[Kernel, PanelPage]]:
+    with Kernel() as kernel:
+        page = PanelPage(kernel)
+        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        assert page.comm
+        assert kernel.run(SETUP).status == "ok"
+        yield kernel, page
+
+
+@pytest.fixture
+def page(started: tuple[Kernel, PanelPage]) -> Iterator[PanelPage]:
+    kernel, page = started
+    kernel.run("agent.abort()\nawait agent.wait_for_idle()\nagent.clear_queues()\n%agent new")
+    page.events.clear()
+    page.attach()
+    yield page
+    assert page.strays == []
+
+
+def history(kernel: Kernel) -> list[str]:
+    found: list[str] = eval(kernel.run("print([m.text for m in agent.messages])").printed)
+    return found
+
+
+def running(page: PanelPage) -> bool:
+    return bool(page.runs) and page.run["state"] == "running"
+
+
+# Attaching -----------------------------------------------------------------------------------------------------------
+
+
+def test_loading_opens_the_comm_and_shows_nothing() -> None:
+    with Kernel() as kernel:
+        page = PanelPage(kernel)
+        (cell,) = kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        assert page.events == [{"type": "hello", "protocol": 1, "version": "0.1.0"}]
+        assert [message["msg_type"] for message in cell.messages if message["msg_type"] != "status"] == [
+            "execute_input",
+            "comm_open",
+        ]
+        loaded = kernel.run("import sys\nprint('agent_magic.notebook.chat' in sys.modules, 'httpx' in sys.modules)")
+        assert loaded.printed == "False False\n"
+
+
+def test_attach_tells_the_state_and_what_was_said(page: PanelPage) -> None:
+    assert page.state["busy"] is False
+    assert page.state["run"] is None
+    assert {tool["name"]: tool["on"] for tool in page.state["tools"]}["run_python"] is False
+    page.kernel.run("answers('one')")
+    page.say("hello")
+    page.kernel.run("answers('two')")
+    page.kernel.run("%%agent\nagain")
+    result = page.attach()
+    said = [[(item["kind"], item["text"]) for item in record["items"]] for record in result["runs"]]
+    assert said == [[("user", "hello"), ("text", "one")], [("user", "again"), ("text", "two")]]
+    assert result["earlier"] == 0
+    assert result["state"]["session"]["title"] == "hello"
+
+
+def test_another_protocol_is_told_what_to_update(page: PanelPage) -> None:
+    said = page.refusal("attach", page=page.name, protocol=2, kind="panel")
+    assert "Update agent_magic where the kernel runs" in said
+    said = page.refusal("attach", page=page.name, protocol=0, kind="panel")
+    assert "where JupyterLab runs" in said
+
+
+def test_a_page_that_was_loaded_anew_finds_the_run_that_goes_on(page: PanelPage) -> None:
+    page.kernel.run("answers([am.Delay(1.5), 'late'])")
+    page.send("hello")
+    again = PanelPage(page.kernel, "again").find()
+    assert again.comm == page.comm
+    result = again.attach()
+    assert result["state"]["busy"] is True
+    assert result["runs"] == []
+    again.until(lambda: again.runs)
+    assert [item["text"] for item in again.ended(result["state"]["run"])["items"]] == ["hello", "late"]
+
+
+def test_a_page_that_does_not_know_the_comm_takes_it_from_nobody(page: PanelPage) -> None:
+    client = page.kernel.client
+    client.shell_channel.send(client.session.msg("comm_close", {"comm_id": page.comm, "data": {}}))
+    other = PanelPage(page.kernel, "other").find()
+    assert other.comm == page.comm
+    assert other.attach()["protocol"] == 1
+
+
+def test_a_second_load_announces_the_agent_where_no_page_has_attached() -> None:
+    with Kernel() as kernel:
+        page = PanelPage(kernel)
+        kernel.run("%load_ext agent_magic")
+        again = "import agent_magic\nagent_magic.load_ipython_extension(get_ipython())"
+        kernel.run_all(again, on_message=page.take)
+        first = page.comm
+        assert page.attach()["protocol"] == 1
+        kernel.run_all(again, on_message=page.take)
+        assert page.comm == first
+        kernel.run_all("%unload_ext agent_magic", on_message=page.take)
+        assert page.comm == ""
+        assert page.find().comm == ""
+        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        assert page.attach()["runs"] == []
+
+
+def test_a_restart_begins_anew_and_two_notebooks_are_two_kernels(page: PanelPage) -> None:
+    """18: a second kernel used what belonged to the first."""
+    with Kernel() as kernel:
+        other = PanelPage(kernel, notebook="work/other.ipynb")
+        kernel.run_all("%load_ext agent_magic", on_message=other.take)
+        kernel.run(SETUP)
+        other.attach()
+        kernel.run("answers('of the other')")
+        page.kernel.run("answers('of this')")
+        assert other.say("hi")["items"][-1]["text"] == "of the other"
+        assert page.say("hi")["items"][-1]["text"] == "of this"
+        assert other.state["session"]["id"] != page.state["session"]["id"]
+        kernel.restart()
+        other.comm = ""
+        kernel.run_all("%load_ext agent_magic", on_message=other.take)
+        assert other.attach()["runs"] == []
+
+
+# Runs in an idle kernel ----------------------------------------------------------------------------------------------
+
+
+def test_a_run_of_the_panel_is_the_conversation_of_the_cells(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("answers('one', 'two', 'three')")
+    count = int(kernel.run("print(get_ipython().agent_magic.kernel.runs.count)").printed)
+    record = page.say("from the panel")
+    assert record["state"] == "done"
+    cell = kernel.run("%%agent\nfrom a cell")
+    assert "two" in cell.text
+    page.say("again")
+    assert history(kernel) == ["from the panel", "one", "from a cell", "two", "again", "three"]
+    assert "one" in kernel.run(f"%agent show {count + 1}").text
+
+
+def test_a_run_of_a_cell_is_seen_in_the_panel_while_it_goes_on(page: PanelPage) -> None:
+    """16: what a page sends arrives in any thread, and only hands over."""
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(0.3), 'slow'])")
+    kernel.run_all("%%agent\nhello", on_message=page.take)
+    page.until(lambda: page.runs and page.run["state"] == "done")
+    assert [item["text"] for item in page.run["items"]] == ["hello", "slow"]
+    states = [event["state"]["busy"] for event in page.events if event["type"] == "state"]
+    assert True in states
+    page.until(lambda: page.state["busy"] is False)
+
+
+def test_what_tools_print_and_show_is_in_their_cards(page: PanelPage) -> None:
+    """19, 20, 21: output of what no cell began was dropped, or stood in another cell."""
+    kernel = page.kernel
+    kernel.run(
+        "@tool\ndef plain(): print('from plain')\n"
+        "@tool\nasync def later():\n    print('one')\n    await asyncio.sleep(0.05)\n    print('two')\n"
+        "    from IPython.display import display, HTML\n    display(3)\n"
+        "@tool(thread=True)\ndef aside():\n    print('from a thread', file=sys.stderr)\n"
+    )
+    kernel.run(
+        "answers(am.AssistantMessage([am.ToolCall('a', 'plain', {}), am.ToolCall('b', 'later', {}), "
+        "am.ToolCall('c', 'aside', {})]), 'done')"
+    )
+    kernel.run("print('a cell')")
+    page.say("go")
+    shown = {item["name"]: [output["text/plain"] for output in item.get("outputs", ())] for item in page.items("tool")}
+    assert shown == {"plain": ["from plain\n"], "later": ["one\ntwo\n", "3"], "aside": ["from a thread\n"]}
+    assert kernel.run("print(type(sys.stdout).__module__)").printed.startswith("ipykernel")
+
+
+def test_a_cell_that_runs_beside_it_keeps_its_own_output(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run(
+        "@tool\nasync def later():\n    for _ in range(10):\n        print('tool')\n        await asyncio.sleep(0.05)\n"
+    )
+    kernel.run("answers(call('later'), 'done')")
+    page.send("go")
+    cell = kernel.run("for _ in range(8):\n    print('cell')\n    await asyncio.sleep(0.05)")
+    assert cell.printed == "cell\n" * 8
+    page.until(lambda: page.runs and page.run["state"] == "done")
+    assert page.items("tool")[0]["outputs"] == [{"text/plain": "tool\n" * 10}]
+
+
+def test_input_asks_nobody(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run(
+        "@tool\ndef ask(): return input('name? ')\n@tool\nasync def ask2():\n    import getpass\n    getpass.getpass()"
+    )
+    kernel.run("answers(am.AssistantMessage([am.ToolCall('a', 'ask', {}), am.ToolCall('b', 'ask2', {})]), 'done')")
+    record = page.say("go")
+    assert record["state"] == "done"
+    assert all("nobody to ask" in item["error"] for item in page.items("tool"))
+
+
+def test_stop_by_the_kernel_ends_it(page: PanelPage) -> None:
+    """22, 23: Stop waited for the answer, or did nothing."""
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(20), 'late'])")
+    page.send("hello")
+    page.until(lambda: running(page) and page.run["items"])
+    stopped = kernel.interrupt()
+    page.until(lambda: not running(page))
+    assert time.monotonic() - stopped < 3
+    assert page.run["state"] == "aborted"
+    assert kernel.run("print(agent.messages[-1].stop_reason)").printed == "aborted\n"
+    kernel.run("answers('more')")
+    assert page.say("go on")["state"] == "done"
+
+
+def test_stop_by_request_ends_it_also_in_a_tool_that_blocks(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(20), 'late'])")
+    page.send("hello")
+    page.until(lambda: running(page))
+    page.ask("stop")
+    page.until(lambda: not running(page))
+    assert page.run["state"] == "aborted"
+
+
+def test_stop_by_the_kernel_ends_a_tool_that_blocks(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("@tool\ndef block():\n    time.sleep(20)")
+    kernel.run("answers(call('block'), 'late')")
+    page.send("hello")
+    page.until(lambda: running(page) and any(item["state"] == "running" for item in page.items("tool")))
+    stopped = kernel.interrupt()
+    page.until(lambda: not running(page))
+    assert time.monotonic() - stopped < 5
+    assert page.run["state"] == "aborted"
+
+
+def test_stop_of_a_cell_that_outlives_the_run_still_arrives(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(0.5), 'soon'])")
+    page.send("hello")
+    interrupted: list[float] = []
+
+    def look(message: object) -> None:
+        page.take(message)  # type: ignore[arg-type]
+        if not interrupted and page.runs and page.run["state"] == "done":
+            interrupted.append(kernel.interrupt())
+
+    (cell,) = kernel.run_all("await asyncio.sleep(20)", on_message=look)
+    assert cell.error is not None
+    assert cell.error_time - interrupted[0] < 5
+    # And an idle kernel is as deaf to it as ever.
+    page.settle()
+    kernel.interrupt()
+    page.settle()
+    assert kernel.run("print(1)").printed == "1\n"
+
+
+def test_a_cell_waits_for_the_run_of_the_panel(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(0.6), 'from the panel'], 'from the cell')")
+    page.send("panel")
+    cell = kernel.run("%%agent\nhi")
+    assert cell.printed == "Another run of this agent is going on; this cell waits for its end.\n"
+    assert history(kernel) == ["panel", "from the panel", "hi", "from the cell"]
+
+
+def test_the_time_out_of_an_answer_pauses_while_a_cell_blocks(page: PanelPage) -> None:
+    """The server is silent for less than the limit; the cell blocks for more."""
+    kernel = page.kernel
+    kernel.run(
+        "import http.server\n"
+        "class Slow(http.server.BaseHTTPRequestHandler):\n"
+        "    def log_message(self, *more): pass\n"
+        "    def do_POST(self):\n"
+        "        self.rfile.read(int(self.headers['content-length']))\n"
+        "        self.send_response(200); self.send_header('content-type', 'text/event-stream'); self.end_headers()\n"
+        "        for text in 'abcde':\n"
+        '            data = \'{"choices":[{"index":0,"delta":{"content":"\' + text + \'"}}]}\'\n'
+        "            self.wfile.write(f'data: {data}\\n\\n'.encode()); self.wfile.flush(); time.sleep(0.4)\n"
+        '        self.wfile.write(b\'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\\n\\n'
+        "data: [DONE]\\n\\n')\n"
+        "server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Slow)\n"
+        "threading.Thread(target=server.serve_forever, daemon=True).start()\n"
+        "agent.model = am.Model('m', base_url=f'http://127.0.0.1:{server.server_port}/v1', api_key='k')\n"
+        "before = agent.config\nagent.config = before.replace(timeout=1.2, max_retries=0)"
+    )
+    page.send("hello")
+    kernel.run_all(*["time.sleep(1.5)"] * 3, on_message=page.take)
+    page.until(lambda: page.runs and page.run["state"] != "running")
+    kernel.run("server.shutdown(); server.server_close(); agent.config = before")
+    assert page.run["state"] == "done", page.run
+    assert page.items("text")[0]["text"] == "abcde"
+
+
+# While a run goes on --------------------------------------------------------------------------------------------------
+
+
+def test_steering_a_run_of_a_cell(page: PanelPage) -> None:
+    """15: what a page sent during a cell did nothing until it had ended."""
+    kernel = page.kernel
+    kernel.run("@tool\nasync def wait():\n    await asyncio.sleep(1.5)")
+    kernel.run("answers(call('wait'), 'done')")
+    sent: list[str] = []
+
+    def steer(message: object) -> None:
+        page.take(message)  # type: ignore[arg-type]
+        if not sent and page.runs and page.items("tool"):
+            sent.append(page.post("send", text="hurry", attachments=[], when="now"))
+
+    kernel.run_all("%%agent\nhello", on_message=steer)
+    assert page.answer_to(sent[0])["result"] == {"as": "steer"}
+    said = history(kernel)
+    assert (said[0], said[-2:]) == ("hello", ["hurry", "done"])
+    page.until(lambda: page.run["state"] == "done")
+    assert [item["text"] for item in page.items("user")] == ["hello", "hurry"]
+
+
+def test_a_follow_up_waits_for_the_end_and_is_seen_to_wait(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(0.6), 'one'], 'two')")
+    page.send("first")
+    assert page.send("second", when="next") == "follow_up"
+    page.until(lambda: page.state["queue"] == ["second"])
+    page.until(lambda: page.run["state"] == "done")
+    page.until(lambda: page.state["queue"] == [])
+    assert history(kernel) == ["first", "one", "second", "two"]
+    assert len(page.runs) == 1
+
+
+@pytest.mark.parametrize("method", ["new", "undo", "retry", "resume", "fork", "edit"])
+def test_what_moves_the_conversation_is_refused_during_a_run(page: PanelPage, method: str) -> None:
+    page.kernel.run("answers([am.Delay(5), 'one'])")
+    page.send("first")
+    params = {"session": "x", "run": "x", "text": "x"}
+    assert "Stop it first" in page.refusal(method, **params)
+    page.ask("stop")
+    page.until(lambda: not running(page))
+
+
+def test_looking_and_choosing_work_during_a_run(page: PanelPage) -> None:
+    page.kernel.run("answers([am.Delay(5), 'one'])\ndf = [1, 2]")
+    page.send("first")
+    assert "df" in [each["name"] for each in page.ask("variables")["variables"]]
+    assert page.ask("models", filter="gpt-5")["models"]
+    assert isinstance(page.ask("sessions", filter="")["sessions"], list)
+    page.ask("set_tool", name="run_python", on=True)
+    page.until(lambda: {tool["name"]: tool["on"] for tool in page.state["tools"]}["run_python"])
+    page.ask("set_tool", name="run_python", on=False)
+    page.ask("stop")
+    page.until(lambda: not running(page))
