@@ -29,7 +29,9 @@ export class Card {
   setLine(name: string, words = ''): void {
     setText(this.name, name);
     setText(this.words, words);
-    this.words.title = words;
+    if (this.words.title !== words) {
+      this.words.title = words;
+    }
   }
 
   setState(state: ItemState, text: string): void {
@@ -41,7 +43,9 @@ export class Card {
     }
     // The word is there for all to see already.
     this.hidden.hidden = text.startsWith(WORDS[state] ?? state);
-    setText(this.stateText, text);
-    this.stateText.title = text;
+    if (this.stateText.title !== text) {
+      this.stateText.title = text;
+      setText(this.stateText, text);
+    }
   }
 }

@@ -21,7 +21,7 @@ export function button(label: string, className: string, onClick: () => void): H
   return made;
 }
 
-/** Set the text of an element only where it differs, so that nothing that watches the page sees a change. */
+/** Set the text of an element only where it differs: what stands still is not touched. */
 export function setText(target: HTMLElement, text: string): void {
   if (target.textContent !== text) {
     target.textContent = text;

@@ -1,7 +1,7 @@
 import { Card } from './card';
 import { arrange } from './element';
-import type { Item, ItemState } from './record';
-import { count, duration, oneLine } from './wording';
+import type { Item } from './record';
+import { WORDS, count, duration, oneLine } from './wording';
 
 /** Several finished calls in one line: how many, their names, whether all went well, and the time they took. */
 export class CallFold {
@@ -13,12 +13,13 @@ export class CallFold {
   }
 
   update(items: readonly Item[], drawn: readonly HTMLElement[]): void {
-    const failures = items.filter(item => item.state !== 'done').length;
-    const state: ItemState = failures === 0 ? 'done' : (items.find(item => item.state !== 'done')!.state);
+    const others = items.filter(item => item.state !== 'done');
+    const state = others[0]?.state ?? 'done';
+    const word = others.every(item => item.state === state) ? WORDS[state] : 'not done';
     const seconds = items.reduce((sum, item) => sum + (item.seconds ?? 0), 0);
     const time = seconds > 0 ? duration(seconds) : 'done';
     this.card.setLine(count(items.length, 'call'), items.map(item => oneLine(item.name ?? '')).join(', '));
-    this.card.setState(state, failures === 0 ? time : `${failures} not done · ${time}`);
+    this.card.setState(state, others.length === 0 ? time : `${others.length} ${word} · ${time}`);
     // What was open when it came in here stays to be seen.
     if (drawn.some(each => each.parentElement !== this.card.body && each.querySelector('details[open]'))) {
       this.card.element.open = true;

@@ -1,6 +1,5 @@
 import { Approval } from './approval';
 import { Card } from './card';
-import { codeBlock } from './code';
 import { element, setText } from './element';
 import { drawOutput, drawText } from './outputs';
 import { Prose } from './prose';
@@ -152,5 +151,5 @@ function drawError(item: Item): Node[] {
   sign.setAttribute('aria-hidden', 'true');
   const line = element('div', 'am-failure-line', sign, ' ', first || 'failed');
   const more = rest.join('\n').trim();
-  return more ? [line, more.includes('Traceback') ? drawText(more) : codeBlock(more, '')] : [line];
+  return more ? [line, more.includes('Traceback') ? drawText(more) : element('div', 'am-failure-more', more)] : [line];
 }

@@ -2,7 +2,7 @@
  * Make the nodes `old`, the last ones in `parent`, equal to `fresh`, and keep each that already is: what stands still
  * keeps its selection, and the page does not flicker. Returns the nodes that stand there now.
  */
-export function merged(parent: Node, old: readonly ChildNode[], fresh: readonly ChildNode[]): ChildNode[] {
+export function merged<Kind extends ChildNode>(parent: Node, old: readonly Kind[], fresh: readonly Kind[]): Kind[] {
   const now = fresh.map((node, place) => {
     const was = old[place];
     if (!was) {
@@ -16,7 +16,7 @@ export function merged(parent: Node, old: readonly ChildNode[], fresh: readonly 
   return now;
 }
 
-function mergedNode(was: ChildNode, fresh: ChildNode): ChildNode {
+function mergedNode<Kind extends ChildNode>(was: Kind, fresh: Kind): Kind {
   if (was.isEqualNode(fresh)) {
     return was;
   }

@@ -41,7 +41,7 @@ export class Prose {
   private environment: Environment = {};
   /** The characters whose blocks are finished. */
   private committed = 0;
-  private tail: ChildNode[] = [];
+  private tail: Element[] = [];
   private fence: OpenFence | null = null;
   private restUntil = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -102,7 +102,7 @@ export class Prose {
     const isOpen = !done && last !== undefined && (fence !== null || last.tokens[0]!.type !== 'fence');
     const finished = isOpen ? blocks.length - 1 : blocks.length;
 
-    const nodes = blocks.map(block => [...drawn(block.tokens, this.environment).childNodes]);
+    const nodes = blocks.map(block => [...drawn(block.tokens, this.environment).children]);
     const now = merged(this.element, this.tail, nodes.flat());
     const count = nodes.slice(0, finished).reduce((sum, each) => sum + each.length, 0);
     this.tail = now.slice(count);
@@ -118,7 +118,7 @@ export class Prose {
     this.restUntil = this.text.length - this.committed > LONG_TAIL ? performance.now() + took / SHARE : 0;
   }
 
-  private finish(nodes: readonly ChildNode[], from: number): void {
+  private finish(nodes: readonly Element[], from: number): void {
     const words: string[] = [];
     for (const node of nodes) {
       if (node instanceof HTMLElement) {
@@ -140,7 +140,7 @@ export class Prose {
   // Open code ---------------------------------------------------------------------------------------------------------
 
   private openFence({ marker, content }: { marker: string; content: number }): void {
-    const code = this.tail.map(node => (node as HTMLElement).querySelector?.('code')).find(Boolean);
+    const code = this.tail.at(-1)?.querySelector('code');
     if (!code) {
       return;
     }

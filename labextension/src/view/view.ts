@@ -1,6 +1,6 @@
 import type { Answer } from '../protocol/messages';
 import { Announcer } from './announcer';
-import { arrange, element } from './element';
+import { arrange, element, setText } from './element';
 import { CallFold } from './fold';
 import { Footer } from './footer';
 import { drawItem, type ItemView, type Surroundings } from './items';
@@ -41,6 +41,8 @@ interface Drawn {
 // A page that nobody looks at draws no frames, but its questions must reach the kernel.
 const WITHOUT_FRAMES = 250;
 const TICK = 500;
+
+const ENDS = { done: 'The answer is complete.', failed: 'The run failed.', aborted: 'The run was stopped.' };
 
 /** Draws the record of a run into an element, and again, once a frame, whenever it has changed. */
 export class RecordView {
@@ -143,12 +145,14 @@ export class RecordView {
     this.forget(known);
     arrange(this.list, this.options.compact ? this.folded(shown, record) : shown.map(each => each.element));
     arrange(this.saw, saw);
-    this.left.textContent = record.omitted.length > 0 ? `Left out of this record: ${record.omitted.map(text => oneLine(text)).join('; ')}.` : '';
+    setText(this.left, leftOut(record));
     this.footer.update(record, saw.length > 0);
-    this.root.dataset.state = record.state;
+    if (record.state !== this.last?.state) {
+      this.root.dataset.state = record.state;
+    }
     this.setClock(record.state === 'running');
-    if (record.state !== 'running' && this.last?.state === 'running') {
-      this.announcer.say(record.state === 'done' ? 'The answer is complete.' : `The run ${record.state === 'failed' ? 'failed' : 'was stopped'}.`);
+    if (record.state !== 'running') {
+      this.around.announce(ENDS[record.state]);
     }
     this.last = record;
   }
@@ -249,6 +253,10 @@ export class RecordView {
     this.height = height;
     this.list.parentElement!.style.minHeight = height > 0 ? `${height}px` : '';
   }
+}
+
+function leftOut({ omitted }: RunRecord): string {
+  return omitted.length > 0 ? `Left out of this record: ${omitted.map(text => oneLine(text)).join('; ')}.` : '';
 }
 
 function isQuestion(item: Item): boolean {

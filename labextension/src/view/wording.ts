@@ -104,8 +104,11 @@ export function count(number: number, noun: string): string {
 /** What stands at the right end of a card after the symbol: a word, and the time or the error. */
 export function stateWords(item: Item): string {
   const word = WORDS[item.state] ?? oneLine(String(item.state));
-  if (item.state === 'failed' || item.state === 'denied') {
+  if (item.state === 'failed') {
     return oneLine(item.error ?? '') || word;
+  }
+  if (item.state === 'denied') {
+    return [word, oneLine(item.error ?? '')].filter(Boolean).join(': ');
   }
   if (item.state === 'running') {
     return [word, oneLine(item.progress ?? ''), elapsed(item.started)].filter(Boolean).join(' · ');
