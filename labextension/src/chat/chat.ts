@@ -1,11 +1,12 @@
 import type { Client } from '../protocol/client';
-import type { AgentState, AttachResult, Attachment, RunRecord, RunState } from '../protocol/messages';
+import type { AgentState, AttachResult, Attachment, RunState } from '../protocol/messages';
+import { stopRun } from '../view/stop';
 import type { RunActions } from '../view/view';
 import { nameOf } from './attachments';
 import { Composer, type When } from './composer';
 import { button, element } from './element';
 import { Header } from './header';
-import type { ChatControl, ChatHost, Connection } from './host';
+import type { ChatControl, ChatHost, Connection, ConnectionAction } from './host';
 import { Log } from './log';
 import { Notices } from './notices';
 import { Requests } from './requests';
@@ -133,7 +134,7 @@ export class Chat implements ChatControl {
       this.showWaiting(connection.text);
     } else {
       this.log.setRuns([], 0);
-      this.showAbsent(connection.text, connection.action);
+      this.showInstead(connection.text, false, connection.action);
     }
   }
 
@@ -161,14 +162,13 @@ export class Chat implements ChatControl {
     try {
       await this.load();
       if (attempt === this.attempt) {
-        this.absent.hidden = true;
-        this.log.element.hidden = false;
+        this.showConversation();
         this.isAttached = true;
         this.showConnected();
       }
     } catch (error) {
       if (attempt === this.attempt) {
-        this.showAbsent(messageOf(error));
+        this.showInstead(messageOf(error), false);
       }
     } finally {
       timers.forEach(clearTimeout);
@@ -191,18 +191,26 @@ export class Chat implements ChatControl {
   private showWaiting(text: string): void {
     // What was said stays on the page.
     if (this.log.last) {
-      this.absent.hidden = true;
+      this.showConversation();
       this.notices.setProblems([text]);
     } else {
-      this.showAbsent(text);
+      this.showInstead(text, true);
     }
   }
 
-  private showAbsent(text: string, action?: { label: string; run(): Promise<void> }): void {
+  private showConversation(): void {
+    this.absent.hidden = true;
+    this.log.element.hidden = false;
+    this.composer.element.hidden = false;
+  }
+
+  /** Show `text` where the conversation stands. What has been written is kept, also while it is not shown. */
+  private showInstead(text: string, canWrite: boolean, action?: ConnectionAction): void {
     const message = element('p', { role: 'status' }, text);
     this.absent.replaceChildren(message);
     this.absent.hidden = false;
     this.log.element.hidden = true;
+    this.composer.element.hidden = !canWrite;
     if (action) {
       const run = async () => {
         act.disabled = true;
@@ -252,23 +260,12 @@ export class Chat implements ChatControl {
   }
 
   private takeRun({ record }: RunState): void {
-    const before = this.log.records.find(known => known.run === record.run)?.state;
+    // The view of the run reads what comes then.
+    if (record.state === 'running' && !this.log.records.some(({ run }) => run === record.run)) {
+      this.live.textContent = this.words('The agent is at work.');
+    }
     this.log.update(record);
     this.showMessages();
-    this.say(record, before);
-  }
-
-  /** Tell a screen reader what a look at the log tells; the view of the run reads the answer. */
-  private say(record: RunRecord, before: RunRecord['state'] | undefined): void {
-    if (record.state === 'running' && before === undefined) {
-      this.live.textContent = this.words('The agent is at work.');
-    } else if (record.state !== 'running' && before === 'running') {
-      this.live.textContent = {
-        done: this.words('The agent has answered.'),
-        failed: this.words('The run failed.'),
-        aborted: this.words('The run was stopped.')
-      }[record.state];
-    }
   }
 
   // What the user does ------------------------------------------------------------------------------------------------
@@ -325,18 +322,10 @@ export class Chat implements ChatControl {
   }
 
   private async stop(): Promise<void> {
-    const interrupt = new CustomEvent('agent-magic:interrupt', { bubbles: true, cancelable: true });
-    if (!this.root.dispatchEvent(interrupt)) {
-      return;
-    }
-    const advice = this.words('The kernel does not answer: use the kernel’s Stop button.');
-    const timer = setTimeout(() => this.composer.adviseStop(advice), 1000);
     try {
-      await this.requests.request('stop', {});
+      await stopRun(this.root, this.client);
     } catch (error) {
-      this.notices.addError(messageOf(error));
-    } finally {
-      clearTimeout(timer);
+      this.composer.adviseStop(this.words('%1 Use the kernel’s Stop button.', messageOf(error)));
     }
   }
 

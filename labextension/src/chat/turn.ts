@@ -141,6 +141,7 @@ export class Turn {
     });
     this.said.replaceChildren(editor);
     field.focus();
+    editor.scrollIntoView?.({ block: 'nearest' });
   }
 
   private showActions(): void {

@@ -4,10 +4,16 @@ import type { Place } from './run';
 
 /** Show the chat with the agent at the other end of `transport`. Returns how to dispose of it. */
 export function renderChat({ transport, element }: Place): () => void {
+  const room = document.createElement('div');
+  room.className = 'am-chat-widget';
+  // It stands in a notebook, whose keys are not meant here.
+  room.dataset['lmSuppressShortcuts'] = 'true';
+  element.append(room);
   const client = new Client(transport, 'widget');
-  const chat = new Chat(element, client);
+  const chat = new Chat(room, client);
   return () => {
     chat.dispose();
     client.dispose();
+    room.remove();
   };
 }
