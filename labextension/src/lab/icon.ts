@@ -5,8 +5,8 @@ export const agentIcon = new LabIcon({
   name: 'agent-magic:agent',
   svgstr: `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 24 24">
   <g class="jp-icon3" fill="#616161">
-    <path d="M4 3h9v2H5v11.2L6.8 15H19v-3h2v5H7.4L3 20V4a1 1 0 0 1 1-1z"/>
-    <path d="M18 1.5l1.3 3.2 3.2 1.3-3.2 1.3L18 10.500l-1.300-3.200-3.200-1.300 3.200-1.300z"/>
+    <path d="M4 3h16a2 2 0 0 1 2 2v11a2 2 0 0 1-2 2h-8.5L6 22v-4H4a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2zm0 2v11h4v2l2.8-2H20V5z"/>
+    <path d="M12 6.2l1.2 3.1 3.1 1.2-3.1 1.2L12 14.8l-1.2-3.1-3.1-1.2 3.1-1.2z"/>
   </g>
 </svg>`
 });

@@ -4,17 +4,14 @@ import type { Following } from './following';
 export const INTERRUPT = 'agent-magic:interrupt';
 
 /**
- * Stop what the kernel executes, as Lab's own Stop does; it needs no free kernel. Returns whether there was anything.
+ * Stop what the kernel executes, as Lab's own Stop does; it needs no free kernel. Returns whether that is all.
  *
- * A kernel that is idle ignores an interrupt, but may well have a run of the panel going on: the request `stop` ends it.
+ * Where no cell runs, a run of the panel may go on. It hears an interrupt while one of its tools has the main thread,
+ * which is when the request `stop` may have to wait; else the interrupt does nothing, and the request is what ends it.
  */
 export function interrupted(kernel: Kernel.IKernelConnection | null): boolean {
-  // After a reload of the page the status of a busy kernel is unknown.
-  if (kernel?.status !== 'busy' && kernel?.status !== 'unknown') {
-    return false;
-  }
-  void kernel.interrupt();
-  return true;
+  void kernel?.interrupt();
+  return kernel?.status === 'busy';
 }
 
 /** Take up the Stop buttons of cells and chats; where nothing was interrupted, the view requests `stop` itself. */
