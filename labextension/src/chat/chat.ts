@@ -133,7 +133,7 @@ export class Chat implements ChatControl {
     } else if (connection.state === 'waiting') {
       this.showWaiting(connection.text);
     } else {
-      this.log.setRuns([], 0);
+      this.log.setRuns([], null, 0);
       this.showInstead(connection.text, false, connection.action);
     }
   }
@@ -182,8 +182,9 @@ export class Chat implements ChatControl {
     this.attaching ??= this.client.attach().finally(() => (this.attaching = null));
     const result = await this.attaching;
     if (attempt === this.attempt) {
-      this.history = result.state ? historyOf(result.state) : 0;
-      this.log.setRuns(result.runs ?? [], (result as { earlier?: number }).earlier ?? 0);
+      const { state, runs = [], earlier = 0 } = result as AttachResult & { earlier?: number };
+      this.history = state ? historyOf(state) : 0;
+      this.log.setRuns(runs, state?.run ?? null, earlier);
       this.showMessages();
     }
   }

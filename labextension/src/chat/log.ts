@@ -1,4 +1,5 @@
 import type { RunRecord } from '../protocol/messages';
+import { arrange } from '../view/element';
 import type { RunActions } from '../view/view';
 import { offerToApply } from './apply';
 import { button, element, icon } from './element';
@@ -84,8 +85,8 @@ export class Log {
     return this.turns.map(turn => turn.record);
   }
 
-  /** Show these runs in this order, and below them the one that goes on. `earlier` runs are left out before them. */
-  setRuns(records: readonly RunRecord[], earlier: number): void {
+  /** Show these runs in this order, below them the one that goes on. `earlier` runs are left out before them. */
+  setRuns(records: readonly RunRecord[], current: string | null, earlier: number): void {
     this.earlier.hidden = earlier === 0;
     this.earlier.textContent = this.words('%1 earlier messages and their answers are not shown here.', earlier);
     const kept = new Map(this.turns.map(turn => [turn.record.run, turn]));
@@ -96,14 +97,14 @@ export class Log {
       return turn ?? this.turnOf(record);
     });
     for (const turn of kept.values()) {
-      if (turn.record.state === 'running') {
+      if (turn.record.run === current) {
         turns.push(turn);
       } else {
         turn.dispose();
       }
     }
     this.turns = turns;
-    this.list.replaceChildren(...turns.map(turn => turn.element));
+    arrange(this.list, turns.map(turn => turn.element));
     this.changed();
   }
 

@@ -1,4 +1,5 @@
 import type { AgentTool } from '../protocol/messages';
+import { arrange, uniqueId } from '../view/element';
 import { button, element, icon } from './element';
 import { moveFocusByArrows, Popup } from './popup';
 import type { Requests } from './requests';
@@ -41,11 +42,10 @@ export class ToolSwitches {
     this.tools = tools;
     const on = tools.filter(tool => tool.on).length;
     this.label.textContent = this.words('Tools %1', on);
-    this.button.setAttribute('aria-label', this.words('Tools: %1 of %2 on', on, tools.length));
+    this.button.setAttribute('aria-label', this.words('Tools %1 of %2 on', on, tools.length));
     this.button.hidden = tools.length === 0;
-    for (const [name, row] of this.rows) {
+    for (const name of this.rows.keys()) {
       if (!tools.some(tool => tool.name === name)) {
-        row.element.remove();
         this.rows.delete(name);
       }
     }
@@ -57,11 +57,7 @@ export class ToolSwitches {
       }
       row.update(tool);
     }
-    // Moving an element takes the focus from it: only where the order has changed.
-    const order = tools.map(tool => this.rows.get(tool.name)!.element);
-    if (order.some((row, place) => this.list.children[place] !== row)) {
-      this.list.replaceChildren(...order);
-    }
+    arrange(this.list, tools.map(tool => this.rows.get(tool.name)!.element));
     this.field.hidden = tools.length <= FEW;
   }
 
@@ -110,16 +106,18 @@ class Row {
 
   constructor(name: string, words: Words, set: (on: boolean) => Promise<void>) {
     this.words = words;
-    this.note = element('span', { class: 'am-chat-option-note' });
+    const label = element('span', { class: 'am-chat-option-name', id: uniqueId() }, name);
+    this.note = element('span', { class: 'am-chat-option-note', id: uniqueId() });
     this.element = element(
       'button',
-      { type: 'button', role: 'switch', class: 'am-chat-option am-chat-switch', 'aria-label': words('Tool %1', name) },
-      element(
-        'span',
-        { class: 'am-chat-option-text' },
-        element('span', { class: 'am-chat-option-name' }, name),
-        this.note
-      ),
+      {
+        type: 'button',
+        role: 'switch',
+        class: 'am-chat-option am-chat-switch',
+        'aria-labelledby': label.id,
+        'aria-describedby': this.note.id
+      },
+      element('span', { class: 'am-chat-option-text' }, label, this.note),
       element('span', { class: 'am-chat-switch-track', 'aria-hidden': 'true' })
     );
     this.element.addEventListener('click', () => void this.turn(set));
