@@ -1,7 +1,7 @@
 """agent_magic stays within its limits of speed, measured against plain httpx.
 
-A busy machine makes everything slower for a while, so each run is compared with one of the baseline just before it,
-by CPU time, the best of several counts, and measuring goes on for a few rounds as long as the limit is not met.
+By CPU time where both are measured. A busy machine makes everything slower for a while, so the best of several counts,
+and measuring goes on for a few rounds as long as a limit is not met.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def measure(peer: str, scenario: str, server: str, key: str) -> float:
 
 
 def ratio(peer: str, baseline: str, scenario: str, key: str, limit: float, server: str) -> float:
-    """Ours by the baseline's that ran beside it, the best of a round; measured on for a few rounds if above `limit`."""
-    found = []
+    """Our best by the baseline's best, measured side by side, and on for a few rounds if above `limit`."""
+    ours, plain = [], []
     for _ in range(ROUNDS):
         for _ in range(REPEATS):
-            plain = measure(baseline, scenario, server, key)
-            found.append(measure(peer, scenario, server, key) / plain)
-        if min(found) <= limit:
+            plain.append(measure(baseline, scenario, server, key))
+            ours.append(measure(peer, scenario, server, key))
+        if min(ours) <= limit * min(plain):
             break
-    return min(found)
+    return min(ours) / min(plain)
 
 
 @pytest.mark.parametrize(
     ("scenario", "key", "limit"),
     [
-        ("stream", "cpu_us_per_delta", 1.3),
-        ("args", "cpu_ms", 1.3),
-        ("loop", "cpu_ms_per_turn", 2.0),
+        ("stream", "cpu_us_per_delta", 1.2),
+        ("args", "cpu_ms", 1.1),
+        ("loop", "cpu_ms_per_turn", 1.8),
         ("long", "turn_cpu_ms", 2.0),
     ],
 )
@@ -73,21 +73,19 @@ def test_the_cost_stays_near_that_of_plain_httpx(scenario: str, key: str, limit:
 @pytest.mark.parametrize(("scenario", "key"), [("stream", "cpu_us_per_delta"), ("args", "cpu_ms")])
 def test_every_api_stays_near_plain_httpx(api: str, scenario: str, key: str, mock_server: str) -> None:
     # Gemini sends a call in one piece, so `args` is two short turns there and no stream.
-    limit = 2.0 if (api, scenario) == ("gemini", "args") else 1.3
+    limit = 2.0 if (api, scenario) == ("gemini", "args") else 1.2
     found = ratio(f"agent_magic_{api}", f"raw_httpx_{api}", scenario, key, limit, mock_server)
     assert found <= limit, f"{found:.2f} times plain httpx"
 
 
 @pytest.mark.parametrize("scenario", ["parallel", "parallel_async"])
 def test_twenty_pauses_of_50_ms_take_65_ms(scenario: str, mock_server: str) -> None:
-    """Or, where the machine is too busy, not much longer than in plain threads just before."""
-    over: list[float] = []
+    taken: list[float] = []
     for _ in range(ROUNDS * REPEATS):
-        plain = measure("raw_httpx", "parallel", mock_server, "ms")
-        over.append(measure("agent_magic_agent", scenario, mock_server, "ms") - max(65.0, 1.2 * plain))
-        if min(over) <= 0:
+        taken.append(measure("agent_magic_agent", scenario, mock_server, "ms"))
+        if min(taken) <= 65:
             break
-    assert min(over) <= 0
+    assert min(taken) <= 65
 
 
 def test_a_hundred_tools_take_25_ms(mock_server: str) -> None:
