@@ -30,7 +30,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [INotebookTracker, IRenderMimeRegistry],
   optional: [ILabShell, ILayoutRestorer, ICommandPalette, ISettingRegistry, ITranslator],
-  activate: async (
+  activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
     rendermime: IRenderMimeRegistry,
@@ -39,7 +39,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null,
     registry: ISettingRegistry | null,
     translator: ITranslator | null
-  ): Promise<void> => {
+  ): void => {
     Object.assign(globalThis, { [VIEW]: view });
     const words = wordsOf((translator ?? nullTranslator).load('agent_magic'));
     const tell = (text: string): void => void Notification.warning(text, { autoClose: 10_000 });
@@ -63,31 +63,32 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const notebooks = (): NotebookPanel[] => tracker.filter(() => true);
     const askAgent = new AskAgent(NotebookActions, following, notebooks, () => place.open(), tell, words);
 
-    const settings = await registry?.load(ID).catch(error => void console.error('agent_magic has no settings:', error));
-    const take = (): Settings => {
-      const taken = settings ? readSettings(settings) : DEFAULTS;
-      panel.sendsBy = taken.sendKey;
-      askAgent.isOffered = taken.askAboutErrors;
-      return taken;
-    };
-    const { side, openAtStart } = take();
-    settings?.changed.connect(() => place.moveTo(take().side));
-    const add = (): void => {
-      place.moveTo(side);
-      if (openAtStart) {
-        void app.restored.then(() => place.open());
+    const start = async (): Promise<void> => {
+      place.moveTo(DEFAULTS.side);
+      restorer?.add(panel, panel.id);
+      // The page is not to wait for these settings.
+      await app.restored;
+      const settings = await registry?.load(ID);
+      const take = ({ side, sendKey, askAboutErrors }: Settings): void => {
+        place.moveTo(side);
+        panel.sendsBy = sendKey;
+        askAgent.isOffered = askAboutErrors;
+      };
+      if (settings) {
+        take(readSettings(settings));
+        settings.changed.connect(() => take(readSettings(settings)));
+        if (readSettings(settings).openAtStart) {
+          place.open();
+        }
       }
     };
-    if (lab) {
-      add();
-      restorer?.add(panel, panel.id);
-    } else if (tracker.currentWidget) {
-      add();
+    if (lab || tracker.currentWidget) {
+      void start();
     } else {
       // Pages of Notebook 7 that hold no notebook, such as the list of files, get no panel.
       const once = (): void => {
         tracker.widgetAdded.disconnect(once);
-        add();
+        void start();
       };
       tracker.widgetAdded.connect(once);
     }

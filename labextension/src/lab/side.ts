@@ -19,9 +19,10 @@ export class SidePlace implements Place {
 
   /** Put it there, or move it there. */
   moveTo(side: 'left' | 'right'): void {
-    if (side !== this.side) {
+    this.side = side;
+    // A layout that is restored may have put it there before.
+    if (![...this.shell.widgets(side)].includes(this.widget)) {
       this.widget.parent = null;
-      this.side = side;
       this.shell.add(this.widget, side, { rank: 600, type: 'Agent' });
     }
   }
