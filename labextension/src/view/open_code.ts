@@ -1,0 +1,37 @@
+import { closingLine } from './blocks';
+
+/** The code of a block that is still being written: it grows by what is added, and nothing is parsed or drawn again. */
+export class OpenCode {
+  private readonly text = document.createTextNode('');
+  private readonly closing: RegExp;
+  /** Up to where it is shown, and where its last line begins. */
+  private shown: number;
+  private line: number;
+
+  /** Fills `target` with the code that begins at `start` of the text and ends with a line of `marks`. */
+  constructor(
+    target: Element,
+    private readonly start: number,
+    private readonly marks: string
+  ) {
+    target.replaceChildren(this.text);
+    this.closing = closingLine(marks);
+    this.shown = this.line = start;
+  }
+
+  /** Show what was added to `source`, the whole text; returns false once the code is closed. */
+  grow(source: string): boolean {
+    if (this.closing.test(source.slice(this.line))) {
+      return false;
+    }
+    this.line = Math.max(this.start, source.lastIndexOf('\n') + 1);
+    // A line of marks may be about to close it, and the last line break belongs to the closing line.
+    const isHeld = [...source.slice(this.line).trim()].every(character => character === this.marks[0]);
+    const end = isHeld ? this.line - 1 : source.length;
+    if (end > this.shown) {
+      this.text.appendData(source.slice(this.shown, end));
+      this.shown = end;
+    }
+    return true;
+  }
+}
