@@ -101,9 +101,11 @@ class Connection(asyncio.BufferedProtocol):
         """Send a request, and give the head of its answer."""
         self._idle = False
         request = h11.Request(method=method, target=target, headers=list(headers.items()))
-        pieces = [self._http.send(request), self._http.send(h11.Data(data=body)), self._http.send(h11.EndOfMessage())]
-        # Of a server that refuses a body before it has all of it, the answer counts.
-        self._transport.write(b"".join(piece for piece in pieces if piece))
+        head, data = self._http.send(request), self._http.send(h11.Data(data=body))
+        self._http.send(h11.EndOfMessage())
+        # It is not waited for: of a server that refuses a body before it has all of it, the answer counts.
+        for piece in (head + data,) if len(data) < _READ else (head, data):
+            self._transport.write(piece)
         while isinstance(event := await self._event(), h11.InformationalResponse):
             pass
         if not isinstance(event, h11.Response):

@@ -50,7 +50,11 @@ def request_body(model: Model, context: Context, config: RequestConfig, quirks: 
     messages += _messages(with_fitting_ids(context.messages, _pattern(quirks.call_id_form), model), model, quirks)
     rest = to_json_bytes(_settings(model, context.tools or {}, config, quirks))
     head = to_json_bytes({"model": model.id})
-    return b"".join((head[:-1], b',"messages":[', b",".join(messages), b"],", rest[1:]))
+    # Joined only once, since a long history is large.
+    parts = messages or [b""]
+    parts[0] = b'%b,"messages":[%b' % (head[:-1], parts[0])
+    parts[-1] = b"%b],%b" % (parts[-1], rest[1:])
+    return b",".join(parts)
 
 
 def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str, str]:
