@@ -173,6 +173,20 @@ describe('open code', () => {
     expect(prose.element.lastElementChild!.textContent).toBe('Then');
   });
 
+  test('that is long is in several pieces, of which only the last one changes', () => {
+    const prose = new Prose();
+    let text = '```\n';
+    while (text.length < 20_000) {
+      prose.update((text += `line ${text.length}\n`), false);
+    }
+    const code = prose.element.querySelector('code')!;
+    expect(code.querySelectorAll('.am-piece').length).toBe(4);
+    expect(code.textContent).toBe(text.slice(4, -1));
+    prose.update((text += '```\n'), false);
+    expect(code.childNodes.length).toBe(1);
+    expect(code.textContent).toBe(text.slice(4, -5));
+  });
+
   test('is shown to its end where the answer breaks off in it', () => {
     const prose = new Prose();
     prose.update('```\na\n', false);

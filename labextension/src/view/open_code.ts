@@ -1,8 +1,12 @@
 import { closingLine } from './blocks';
+import { element } from './element';
+
+// The browser lays out a piece whose text has changed; longer code is in several.
+const PIECE = 4000;
 
 /** The code of a block that is still being written: it grows by what is added, and nothing is parsed or drawn again. */
 export class OpenCode {
-  private readonly text = document.createTextNode('');
+  private text = document.createTextNode('');
   private readonly closing: RegExp;
   /** Up to where it is shown, and where its last line begins. */
   private shown: number;
@@ -10,7 +14,7 @@ export class OpenCode {
 
   /** Fills `target` with the code that begins at `start` of the text and ends with a line of `marks`. */
   constructor(
-    target: Element,
+    private readonly target: Element,
     private readonly start: number,
     private readonly marks: string
   ) {
@@ -29,9 +33,23 @@ export class OpenCode {
     const isHeld = [...source.slice(this.line).trim()].every(character => character === this.marks[0]);
     const end = isHeld ? this.line - 1 : source.length;
     if (end > this.shown) {
-      this.text.appendData(source.slice(this.shown, end));
+      this.append(source.slice(this.shown, end));
       this.shown = end;
     }
     return true;
+  }
+
+  private append(added: string): void {
+    const newline = this.text.length < PIECE ? -1 : added.indexOf('\n');
+    if (newline < 0) {
+      this.text.appendData(added);
+      return;
+    }
+    this.text.appendData(added.slice(0, newline + 1));
+    const piece = element('span', 'am-piece');
+    this.text.replaceWith(piece);
+    piece.append(this.text);
+    this.text = document.createTextNode(added.slice(newline + 1));
+    this.target.append(this.text);
   }
 }
