@@ -129,6 +129,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "agent.reply": ("Reply", "StopCause"),
     "agent.state": ("AgentState",),
     "session.session": ("Session",),
+    "notebook.chat_widget": ("panel",),
     "notebook.kernel": ("get_agent",),
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names}

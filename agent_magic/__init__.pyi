@@ -127,6 +127,7 @@ from .models import (
     Model as Model,
     ModelCost as ModelCost,
 )
+from .notebook.chat_widget import panel as panel
 from .notebook.kernel import (
     get_agent as get_agent,
 )

@@ -56,8 +56,10 @@ class Chat:
         self.history = History(kernel)
         self._kernel = kernel
         self._runs = PanelRuns(kernel)
-        self._connections: list[Connection] = []
+        self._connections: dict[Connection, Callable[[], object]] = {}
         self._active: dict[str, float] = {}
+        # The notebook where the run that goes on began.
+        self.notebook: str | None = None
         self._followed: Recorder | None = None
         self._told: dict[str, Any] | None = None
         self._told_at = 0.0
@@ -77,37 +79,35 @@ class Chat:
     def connect(self, transport: Transport) -> Connection:
         """Serve the pages at the other end of `transport`, until the connection is closed."""
         connection = Connection(transport, self.methods(), self._loop)
-        self.add(connection)
+        self.add(connection, connection.close)
         return connection
 
-    def add(self, connection: Connection) -> None:
-        """Tell its pages, too, what happens; it answers by `methods`."""
-        self._connections = [*(each for each in self._connections if not each.closed), connection]
+    def add(self, connection: Connection, close: Callable[[], object]) -> None:
+        """Tell its pages, too, what happens, until it is closed; `close` ends it with the chat."""
+        self._connections = {each: end for each, end in self._connections.items() if not each.closed}
+        self._connections[connection] = close
 
     def close(self) -> None:
         for undo in self._undo:
             undo()
         if self._timer is not None:
             self._timer.cancel()
-        for connection in self._connections:
-            connection.close()
-        self._connections = []
+        for close in self._connections.values():
+            close()
+        self._connections = {}
 
     def _loop(self) -> asyncio.AbstractEventLoop:
         return kernel_loop(self._kernel)
 
-    def page_for(self, notebook: str | None) -> tuple[Connection, Page] | None:
-        """The panel of that notebook, or of any for None, that was last used, with its connection."""
+    def page(self) -> tuple[Connection, Page] | None:
+        """The panel that was last used, with its connection; during a run, of the notebook where that began."""
         found = [
-            (self._active.get(page.id, 0.0), number, connection, page)
-            for number, connection in enumerate(self._connections)
+            (connection, page)
+            for connection in self._connections
             for page in connection.pages
-            if page.kind == "panel" and page.notebook is not None and notebook in (None, page.notebook)
+            if page.kind == "panel" and page.notebook is not None and self.notebook in (None, page.notebook)
         ]
-        if not found:
-            return None
-        *_, connection, page = max(found, key=lambda each: each[:2])
-        return connection, page
+        return max(found, key=lambda each: self._active.get(each[1].id, 0.0), default=None)
 
     def methods(self) -> dict[str, Method]:
         """What a page may request, by name."""
@@ -205,6 +205,8 @@ class Chat:
     def _follow(self, view: View) -> None:
         """A run begins: tell every page."""
         self._followed = view.recorder
+        found = self.page()
+        self.notebook = None if found is None else found[1].notebook
         for connection in self._connections:
             if connection.pages:
                 self._follow_in(connection, view)
@@ -218,6 +220,7 @@ class Chat:
 
     def _at_rest(self) -> None:
         """A run has ended: take up what was sent when it was too late to steer it."""
+        self.notebook = None
         self.changed()
         agent = self._kernel.agent
         if any(agent.queued_messages) and agent.state.stop_cause is StopCause.COMPLETED:

@@ -102,6 +102,11 @@ class NotebookKernel:
             self._chat = Chat(self)
         return self._chat
 
+    @property
+    def open_chat(self) -> Chat | None:
+        """`chat`, if a page has asked for it."""
+        return self._chat
+
     def session_ids(self) -> list[str]:
         """The beginnings of the ids of the other conversations that are kept, the one last used first."""
         return [stored.id[:8] for stored in self.conversation.others()]
@@ -117,16 +122,18 @@ class NotebookKernel:
     def _new_agent(self) -> NotebookAgent:
         from ..agent.policy import Policy
         from .approval import NotebookApprover
+        from .cell_tools import CellApprover, CellTools
         from .kernel_tools import kernel_tools
         from .notebook_agent import NotebookAgent
         from .tool_runner import ToolRunner
 
+        cells = CellTools(self)
         agent = NotebookAgent(
             self.tools,
             self.servers,
             model=self.model_named(self.settings.model),
             policy=Policy.for_kernel(),
-            approver=NotebookApprover(self),
+            approver=CellApprover(NotebookApprover(self), cells),
             function_runner=ToolRunner(self),
         )
         for name, take_up in SETTINGS.items():
@@ -134,6 +141,7 @@ class NotebookKernel:
                 take_up(agent, getattr(self.settings, name))
         agent.subscribe(self.ledger.handle)
         self.tools.provide(kernel_tools(self), on=False)
+        self.tools.provide(cells.tools(), on=False, exist=lambda: cells.are_there)
         return agent
 
     @property
@@ -374,9 +382,14 @@ def get_agent() -> Agent:
 
     Raises `AgentMagicError` where the extension is not loaded.
     """
+    return this_kernel().agent
+
+
+def this_kernel() -> NotebookKernel:
+    """The kernel of this process. Raises `AgentMagicError` where the extension is not loaded."""
     if _kernel is None:
         raise AgentMagicError(
             "There is no agent of this kernel yet. In a notebook run `%load_ext agent_magic`; "
             "in a script make one with `agent_magic.Agent(...)`."
         )
-    return _kernel.agent
+    return _kernel

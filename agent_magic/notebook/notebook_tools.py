@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..tools.tool import AgentTool
@@ -15,13 +15,16 @@ class NotebookTools:
         self._namespace = namespace
         self._defined: dict[str, AgentTool] = {}
         self._builtin: dict[str, AgentTool] = {}
+        self._exist: dict[str, Callable[[], bool]] = {}
         self.off: set[str] = set()
         self.only: frozenset[str] | None = None
 
-    def provide(self, tools: Iterable[AgentTool], on: bool) -> None:
-        """Offer tools of ours; those of the notebook and of the agent go before them."""
+    def provide(self, tools: Iterable[AgentTool], on: bool, exist: Callable[[], bool] | None = None) -> None:
+        """Offer tools of ours, while they `exist()`; those of the notebook and of the agent go before them."""
         for tool in tools:
             self._builtin[tool.name] = tool
+            if exist is not None:
+                self._exist[tool.name] = exist
             if not on and tool.name not in self._defined:
                 self.off.add(tool.name)
 
@@ -41,7 +44,8 @@ class NotebookTools:
 
     def known(self, others: Mapping[str, AgentTool]) -> dict[str, AgentTool]:
         """All tools by name: ours, then `others`, which were given to the agent, then those of the notebook."""
-        found = {**self._builtin, **others, **self._defined}
+        ours = {name: tool for name, tool in self._builtin.items() if name not in self._exist or self._exist[name]()}
+        found = {**ours, **others, **self._defined}
         # A copy, since other threads may bind names meanwhile.
         for name, value in list(self._namespace.items()):
             # By the type: an object of the user's may fail when it is asked for its class.

@@ -9,6 +9,7 @@ from .. import __version__
 from .connection import PROTOCOL, Connection
 from .kernel import NotebookKernel
 from .run_methods import kernel_loop
+from .run_widget import answer_where_asked
 
 TARGET = "agent_magic"
 
@@ -23,6 +24,8 @@ class Panel:
         self._kernel = kernel
         self._comm: Any = None
         self._connection: Connection | None = None
+        # A page closes a comm that it does not know.
+        self.refused = False
 
     @property
     def pages(self) -> int:
@@ -55,9 +58,7 @@ class Panel:
             comm.close()
 
     def _take(self, comm: Any) -> None:
-        # ipykernel 7.4 else has messages wait for the shell that published last: the main one, which may be busy.
-        if hasattr(comm, "_reply_subshell_for"):
-            comm._reply_subshell_for = None
+        answer_where_asked(comm)
         comm.on_msg(self._receive)
         comm.on_close(self._closed)
         self._comm = comm
@@ -80,6 +81,7 @@ class Panel:
         from comm import create_comm, get_comm_manager
 
         if self._comm is not None:
+            self.refused = True
             again = create_comm(target_name=TARGET, comm_id=self._comm.comm_id, primary=False)
             get_comm_manager().register_comm(again)
             self._take(again)

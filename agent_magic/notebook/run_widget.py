@@ -23,7 +23,7 @@ def widgets_are_built() -> bool:
 
 
 class PageWidget:
-    """An anywidget whose custom messages are the protocol, and its `connection`.
+    """An anywidget whose custom messages are the protocol, and its `connection`. `kind` is what it shows: run or chat.
 
     Its own code is small: it takes the view from the page, or requests it once a page by the method `code`. Raises
     `ImportError` where anywidget cannot be imported.
@@ -34,9 +34,10 @@ class PageWidget:
         methods: Mapping[str, Method],
         loop: Callable[[], asyncio.AbstractEventLoop],
         loader: Path = LOADER,
+        kind: str = "run",
     ) -> None:
-        self._widget = _widget_class(loader)()
-        _answer_where_asked(self._widget.comm)
+        self._widget = _widget_class(loader)(kind=kind)
+        answer_where_asked(self._widget.comm)
         self.connection = Connection(self, {**methods, "code": Method(_code, at_once=True)}, loop)
         self._widget.on_msg(self._receive)
 
@@ -64,7 +65,7 @@ def _code(request: Request) -> dict[str, str]:
     return {"code": VIEW.read_text(encoding="utf-8")}
 
 
-def _answer_where_asked(comm: Any) -> None:
+def answer_where_asked(comm: Any) -> None:
     """Let the page's messages be handled in the subshell that they name.
 
     ipykernel 7.4 sends them to the shell that published last on the comm; that is the main one, which may be busy.
@@ -76,11 +77,13 @@ def _answer_where_asked(comm: Any) -> None:
 @functools.cache
 def _widget_class(loader: Path) -> Any:
     import anywidget
+    from traitlets import Unicode
 
     class AgentView(anywidget.AnyWidget):
         _esm = loader.read_text(encoding="utf-8")
+        kind = Unicode().tag(sync=True)
 
         def __repr__(self) -> str:
-            return "A view of agent_magic; it lives as long as its run."
+            return f"A {self.kind} of agent_magic, while its kernel lives."
 
     return AgentView
