@@ -71,6 +71,8 @@ describe('a kernel without an agent', () => {
     });
     expect(instead(page)).toBe('This kernel has no agent yet.');
     expect(page.isShown(page.message)).toBe(false);
+    vi.advanceTimersByTime(10_000);
+    expect(instead(page)).toBe('This kernel has no agent yet.');
     page.chat.focus();
     expect(document.activeElement).toBe(page.button('Load agent_magic'));
     page.press('Load agent_magic');

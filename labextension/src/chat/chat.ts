@@ -151,14 +151,19 @@ export class Chat implements ChatControl {
   // Reaching the kernel -----------------------------------------------------------------------------------------------
 
   private async connect(): Promise<void> {
+    const { attempt } = this;
+    const say = (text: string): void => {
+      if (attempt === this.attempt) {
+        this.showWaiting(text);
+      }
+    };
     const timers = [
-      setTimeout(() => this.showWaiting(this.words('Connecting…')), CONNECTING),
+      setTimeout(() => say(this.words('Connecting…')), CONNECTING),
       setTimeout(
-        () => this.showWaiting(this.words('The kernel does not answer yet: it may be busy. The chat opens when it is free.')),
+        () => say(this.words('The kernel does not answer yet: it may be busy. The chat opens when it is free.')),
         NO_ANSWER
       )
     ];
-    const { attempt } = this;
     try {
       await this.load();
       if (attempt === this.attempt) {
