@@ -101,6 +101,7 @@ CELLS = (
     "%agent model demo --save",
     "%agent autoload on",
     "%agent autoload off",
+    "%agent panel",
     "%agent new",
     "assert not agent.messages",
     "%%time\n%%agent\nWithin another magic",
