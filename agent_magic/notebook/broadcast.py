@@ -35,6 +35,8 @@ class Broadcast:
         self._pace = Pace(RATE, saved=1.0, borrowed=1.0)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._late: threading.Timer | None = None
+        self._held: list[dict[str, Any]] = []
         self._lock = threading.Lock()
         self._over = False
         self._sent = 0
@@ -86,10 +88,19 @@ class Broadcast:
             self._timer = self._loop.call_later(max(GATHERED, self._pace.wait), self._send_changes)
 
     def flush(self) -> None:
-        """Tell at once what is not told yet: the thread will be busy for a while."""
+        """Tell what is not told yet: the thread will be busy for a while. Where it is too early, another thread will."""
         self.note()
-        if self._connections and not self._over and self._pace.may_borrow:
+        if not self._connections or self._over:
+            return
+        if self._pace.may_borrow:
             self._send_changes()
+            return
+        with self._lock:
+            self._held = self._recorder.deltas_since(self._sent)
+            if self._late is None:
+                self._late = threading.Timer(self._pace.wait, self._send_held)
+                self._late.daemon = True
+                self._late.start()
 
     def finish(self) -> None:
         """The record is complete: tell it whole."""
@@ -105,16 +116,29 @@ class Broadcast:
 
     def _send_changes(self) -> None:
         self._cancel_timer()
-        if time.monotonic() >= self._snapshot_due and self._recorder.seq > self._sent:
+        with self._lock:
+            due = time.monotonic() >= self._snapshot_due and self._recorder.seq > self._sent
+            if not due:
+                self._send_deltas(self._recorder.deltas_since(self._sent))
+        if due:
             self._send_snapshot()
-        elif deltas := self._recorder.deltas_since(self._sent):
-            self._send({"type": "deltas", "run": self._recorder.run, "deltas": deltas}, deltas[-1]["seq"])
 
     def _send_snapshot(self) -> None:
         snapshot = self.snapshot()
         pause = json_size(snapshot["record"]) / SNAPSHOT_BYTES
-        self._snapshot_due = time.monotonic() + max(SNAPSHOT, pause)
-        self._send({"type": "run", **snapshot}, snapshot["seq"])
+        with self._lock:
+            self._snapshot_due = time.monotonic() + max(SNAPSHOT, pause)
+            self._send({"type": "run", **snapshot}, snapshot["seq"])
+
+    def _send_held(self) -> None:
+        """In a thread of its own, because that of the loop is busy."""
+        with self._lock:
+            self._late = None
+            self._send_deltas([delta for delta in self._held if delta["seq"] > self._sent])
+
+    def _send_deltas(self, deltas: list[dict[str, Any]]) -> None:
+        if deltas and not self._over:
+            self._send({"type": "deltas", "run": self._recorder.run, "deltas": deltas}, deltas[-1]["seq"])
 
     def _send(self, event: dict[str, Any], seq: int) -> None:
         self._sent = seq

@@ -99,6 +99,12 @@ class _Publisher(DisplayPublisher):
         display_id = (more.get("transient") or {}).get("display_id")
         self._captured.display(data, display_id, bool(more.get("update")))
 
+    def set_parent(self, parent: Any) -> None:
+        """ipykernel tells of every message that it takes in, also of a page's in a subshell while a function runs."""
+        tell = getattr(self._original, "set_parent", None)
+        if tell is not None:
+            tell(parent)
+
     def clear_output(self, wait: bool = False) -> None:
         if threading.get_ident() != self._thread:
             self._original.clear_output(wait)

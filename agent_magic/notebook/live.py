@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import time
 from collections.abc import Mapping
@@ -51,6 +52,8 @@ class LiveOutput(QuietView):
         self._updates = not captured
         self._display_id = f"agent-magic-{recorder.run}"
         self._loop = asyncio.get_running_loop()
+        # Whatever is published belongs to the cell, also when a message of a page is the reason.
+        self._context = contextvars.copy_context()
         self._timer: asyncio.TimerHandle | None = None
         self._pace = Pace(RATE, saved=SAVED, borrowed=SAVED)
         self._began = 0.0
@@ -123,7 +126,7 @@ class LiveOutput(QuietView):
 
     def _attach(self, request: Request) -> dict[str, Any]:
         snapshot = self.broadcast.attach(request.connection, self._loop)
-        self._loop.call_soon_threadsafe(self._somebody_attached)
+        self._loop.call_soon_threadsafe(self._somebody_attached, context=self._context)
         return {"run": snapshot}
 
     def _somebody_attached(self) -> None:

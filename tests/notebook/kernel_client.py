@@ -78,6 +78,8 @@ class Kernel:
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=60)
+        # How many it has asked since the last cells were sent.
+        self.questions = 0
 
     def __enter__(self) -> Kernel:
         return self
@@ -108,11 +110,13 @@ class Kernel:
         self,
         *codes: str,
         on_message: Callable[[Message], object] = lambda message: None,
+        on_silence: Callable[[], object] = lambda: None,
         answers: tuple[str, ...] | None = None,
         timeout: float = 30,
     ) -> list[Cell]:
         """Send the cells at once, as "Run all" does, and wait until the last one is done."""
         cells: dict[str, Cell] = {}
+        self.questions = 0
         for code in codes:
             identity = self.client.execute(code, allow_stdin=answers is not None, stop_on_error=True)
             cells[identity] = Cell(time.monotonic())
@@ -125,6 +129,7 @@ class Kernel:
                 self._answer(cells, left)
             message = self._read()
             if message is None:
+                on_silence()
                 continue
             message["_time"] = time.monotonic()
             parent = message["parent_header"].get("msg_id")
@@ -151,6 +156,7 @@ class Kernel:
     def _answer(self, cells: dict[str, Cell], left: list[str]) -> None:
         if self.client.stdin_channel.msg_ready():
             question = self.client.get_stdin_msg(timeout=1)
+            self.questions += 1
             cells[question["parent_header"]["msg_id"]].asked.append(question["content"]["prompt"])
             if left:
                 self.client.input(left.pop(0))
