@@ -204,6 +204,7 @@ class Chat:
 
     def _follow(self, view: View) -> None:
         """A run begins: tell every page."""
+        self._notice_moves()
         self._followed = view.recorder
         found = self.page()
         self.notebook = None if found is None else found[1].notebook
@@ -221,6 +222,9 @@ class Chat:
     def _at_rest(self) -> None:
         """A run has ended: take up what was sent when it was too late to steer it."""
         self.notebook = None
+        if self._followed is not None and self._seen is not None:
+            self._seen = (*self._seen, self._followed.run)
+            self._followed = None
         self.changed()
         agent = self._kernel.agent
         if any(agent.queued_messages) and agent.state.stop_cause is StopCause.COMPLETED:
@@ -356,9 +360,8 @@ class Chat:
         return state_of(self._kernel, None if followed is None else followed.run, self._revision)
 
     def _notice_moves(self) -> None:
-        """Count up when the earlier runs are others than what pages have been told or have followed."""
-        now, seen = self.history.names(), self._seen
-        followed = None if self._followed is None else self._followed.run
-        if seen is not None and now not in (seen, (*seen, followed)):
+        """Count up when the earlier runs are others than those that pages were told or have followed to their end."""
+        now = self.history.names()
+        if self._seen is not None and now != self._seen:
             self._revision += 1
         self._seen = now
