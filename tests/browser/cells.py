@@ -5,10 +5,12 @@ from __future__ import annotations
 RECORD = "application/vnd.agent-magic.run+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
-# `call(name, **arguments)` is an answer that calls a tool. `note` calls nothing outside; the user is asked about `act`.
+# `call(name, **arguments)` is an answer that calls a tool. `note` is allowed, the user is asked about `act`.
+# `silence(name)` in an answer, and the tool `block`, which keeps the kernel's thread, last until the test calls
+# `NotebookPage.let(name)`.
 SETUP = '''\
 %load_ext agent_magic
-import time
+import os, time
 import agent_magic as am
 from agent_magic import tool
 
@@ -24,10 +26,15 @@ def note(text: str) -> str:
     ran.append(text)
     return f"noted {text}"
 
+def silence(name):
+    while not os.path.exists(name):
+        yield am.Delay(0.05)
+
 @tool
-def wait(seconds: float) -> str:
+def block(name: str) -> str:
     """Wait."""
-    time.sleep(seconds)
+    while not os.path.exists(name):
+        time.sleep(0.05)
     return "waited"
 
 @tool(effect="execute")

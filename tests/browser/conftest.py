@@ -73,7 +73,7 @@ class Visits:
 
         server = self._servers(app, extension=extension)
         self._used.append(server)
-        context = self._chromium.new_context(**{"viewport": {"width": 1400, "height": 900}, **options})
+        context = self._chromium.new_context(**{"viewport": {"width": 1400, "height": 1400}, **options})
         self._contexts.append(context)
         context.on("request", lambda request: self.requested.append(request.url))
         context.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -88,6 +89,10 @@ class NotebookPage:
         """Wait until `text` is seen under a cell, for so many seconds."""
         expect(self.output(index)).to_contain_text(text, timeout=within * 1000)
 
+    def let(self, name: str) -> None:
+        """Let a scripted answer or a tool go on that waits for this name."""
+        (self.server.work / name).touch()
+
     def outputs(self, index: int) -> list[dict[str, Any]]:
         """The outputs of a cell as the notebook's document has them."""
         found: list[dict[str, Any]] = self.page.evaluate(
@@ -101,9 +106,9 @@ class NotebookPage:
             [index, source],
         )
 
-    def idle(self) -> None:
-        """Wait until the kernel has nothing to do."""
-        self.page.wait_for_function(f"() => {NOTEBOOK}.sessionContext.session?.kernel?.status === 'idle'")
+    def ended(self, index: int) -> None:
+        """Wait until a cell that was started has ended. Its kernel is idle now and then before that."""
+        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=60_000)
 
     def save(self) -> Any:
         """Save the notebook; returns what is in the file."""
@@ -119,7 +124,5 @@ class NotebookPage:
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:restart-kernel'); }")
         self.page.locator(".jp-Dialog .jp-mod-accept").click()
         self.page.wait_for_function(f"() => !{NOTEBOOK}.sessionContext.pendingInput")
-        self.page.evaluate(
-            f"async () => {{ const context = {NOTEBOOK}.sessionContext; await context.session.kernel.info; }}"
-        )
-        self.idle()
+        expect(self.page.locator(".jp-Dialog")).to_have_count(0)
+        self._ready()

@@ -28,7 +28,7 @@ def asked(visit: Any, app: str, *sources: str, extension: bool = True) -> tuple[
 
 
 def printed(notebook: Any) -> str:
-    notebook.idle()
+    notebook.ended(2)
     notebook.run(3)
     return str(notebook.outputs(3)[0]["text"])
 
@@ -130,7 +130,7 @@ def test_a_question_that_no_widget_can_show_is_asked_by_a_line_of_input(visit: A
     line.fill("y")
     line.press("Enter")
     notebook.shows(2, "Finished.")
-    notebook.idle()
+    notebook.ended(2)
     notebook.run(3)
     assert notebook.outputs(3)[0]["text"] == "[('print(1)', 2)]\n"
     assert notebook.outputs(2)[0]["data"][RECORD]["state"] == "done"

@@ -49,7 +49,7 @@ def test_no_attack_runs_live_or_in_the_record(visit: Any, app: str) -> None:
     given = (
         f"import json\nattacks = json.loads({json.dumps(ATTACKS)!r})\n"
         "turns = [[am.ThinkingContent(attack), attack, call('note', text=attack)] for attack in attacks]\n"
-        "agent.model = am.scripted(*turns, ['The end.', am.Delay(2)])\nagent.max_turns = 200"
+        "agent.model = am.scripted(*turns, ['The end.', silence('looked')])\nagent.max_turns = 200"
     )
     notebook.server.write("attacks.ipynb", [SETUP, given, ASK])
     notebook.open("attacks.ipynb")
@@ -58,6 +58,7 @@ def test_no_attack_runs_live_or_in_the_record(visit: Any, app: str) -> None:
     notebook.start(2)
     notebook.shows(2, "The end.", within=60)
     check(notebook)
-    notebook.idle()
+    notebook.let("looked")
+    notebook.ended(2)
     assert notebook.outputs(2)[0]["data"][RECORD]["state"] == "done"
     check(notebook)

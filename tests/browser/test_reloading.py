@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .cells import ASK, RECORD, SETUP, answers, paced
+from .cells import ASK, RECORD, SETUP, answers
 
 pytestmark = pytest.mark.browser
 
@@ -15,21 +15,25 @@ pytestmark = pytest.mark.browser
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_a_page_that_is_loaded_again_goes_on_with_the_run(visit: Any, app: str) -> None:
     notebook = visit(app)
-    notebook.server.write("reload.ipynb", [SETUP, answers(paced(120, 0.1)), ASK, "print(agent.messages[-1].text)"])
+    notebook.server.write(
+        "reload.ipynb",
+        [SETUP, answers("['Before. ', silence('reloaded'), 'Behind.']"), ASK, "print(agent.messages[-1].text)"],
+    )
     kernel = notebook.open("reload.ipynb")
     notebook.run(0)
     notebook.run(1)
     notebook.start(2)
-    notebook.shows(2, "word5 ")
+    notebook.shows(2, "Before.")
     notebook.save()
     assert notebook.reload() == kernel
     # What was streamed before is there, and what comes is added.
-    notebook.shows(2, "word5 ")
-    notebook.shows(2, "word119")
+    notebook.shows(2, "Before.")
+    notebook.let("reloaded")
+    notebook.shows(2, "Behind.")
     expect(notebook.output(2)).not_to_contain_text("Error displaying widget")
-    notebook.idle()
+    notebook.ended(2)
     notebook.run(3)
-    assert "word119" in notebook.outputs(3)[0]["text"]
+    assert "Before. Behind." in notebook.outputs(3)[0]["text"]
 
 
 def test_a_question_is_asked_again_by_a_page_that_is_loaded_again(visit: Any) -> None:
@@ -44,7 +48,7 @@ def test_a_question_is_asked_again_by_a_page_that_is_loaded_again(visit: Any) ->
     notebook.save()
     notebook.reload()
     notebook.output(2).get_by_role("alertdialog").get_by_role("button", name="Run", exact=True).click()
-    notebook.idle()
+    notebook.ended(2)
     notebook.run(3)
     assert notebook.outputs(3)[0]["text"] == "[('1', 1)]\n"
 
@@ -52,13 +56,13 @@ def test_a_question_is_asked_again_by_a_page_that_is_loaded_again(visit: Any) ->
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_a_restart_ends_the_run_and_the_notebook_works_again(visit: Any, app: str) -> None:
     notebook = visit(app)
-    told = answers(paced(400, 0.1))
+    told = answers("['Before. ', silence('never')]")
     notebook.server.write("restart.ipynb", [SETUP, told, ASK, answers("'Here again.'"), "%%agent\nAgain"])
     notebook.open("restart.ipynb")
     notebook.run(0)
     notebook.run(1)
     notebook.start(2)
-    notebook.shows(2, "word3 ")
+    notebook.shows(2, "Before.")
     notebook.restart()
     notebook.run(0)
     notebook.run(3)
@@ -66,6 +70,6 @@ def test_a_restart_ends_the_run_and_the_notebook_works_again(visit: Any, app: st
     notebook.shows(4, "Here again.")
     assert notebook.outputs(4)[0]["data"][RECORD]["state"] == "done"
     # What had come is not lost with the kernel.
-    assert "word3 " in notebook.output(2).inner_text()
+    assert "Before." in notebook.output(2).inner_text()
     # And says that it has ended.
     expect(notebook.output(2).get_by_role("button", name="Stop")).to_have_count(0)

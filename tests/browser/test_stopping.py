@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .cells import ASK, RECORD, SETUP, answers, paced
+from .cells import ASK, RECORD, SETUP, answers
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ def running(visit: Any, app: str, *sources: str) -> Any:
 def was_stopped(notebook: Any) -> dict[str, Any]:
     """Check the end of a stopped run; returns its record."""
     notebook.shows(2, "stopped")
-    notebook.idle()
+    notebook.ended(2)
     record: dict[str, Any] = notebook.outputs(2)[0]["data"][RECORD]
     assert record["state"] == "aborted"
     assert all(item["state"] not in ("running", "pending") for item in record["items"])
@@ -37,23 +37,23 @@ def was_stopped(notebook: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 @pytest.mark.parametrize("by", ["button", "toolbar"])
 def test_stop_ends_an_answer_and_the_cells_that_wait(visit: Any, app: str, by: str) -> None:
-    notebook = running(visit, app, paced(400, 0.05))
-    notebook.shows(2, "word5 ")
+    notebook = running(visit, app, "['Begun. ', silence('never'), 'Ended.']")
+    notebook.shows(2, "Begun.")
     notebook.start(3)
     if by == "button":
         notebook.output(2).get_by_role("button", name="Stop").click()
     else:
         notebook.interrupt()
     record = was_stopped(notebook)
-    assert "word5 " in record["items"][-1]["text"]
-    assert "word399" not in str(record)
+    assert "Begun." in record["items"][-1]["text"]
+    assert "Ended." not in str(record)
     assert notebook.outputs(3) == []
 
 
 @pytest.mark.parametrize("by", ["button", "toolbar"])
 def test_stop_ends_a_tool_that_blocks_the_kernel(visit: Any, by: str) -> None:
-    notebook = running(visit, "lab", "call('wait', seconds=60)", "'never'")
-    expect(notebook.output(2).locator("details").filter(has_text="seconds=60")).to_contain_text("running")
+    notebook = running(visit, "lab", "call('block', name='never')", "'never'")
+    expect(notebook.output(2).locator("details").filter(has_text="block")).to_contain_text("running")
     if by == "button":
         notebook.output(2).get_by_role("button", name="Stop").click()
     else:
