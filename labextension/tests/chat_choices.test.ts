@@ -96,6 +96,17 @@ describe('the model', () => {
     expect(document.activeElement).toBe(page.button('Model: openai/gpt-5-mini'));
   });
 
+  test('a list that the busy kernel does not give says so, and the message has nothing to do with it', async () => {
+    const page = await ChatPage.opened();
+    page.press('Model: openai/gpt-5-mini');
+    expect(page.element.textContent).toContain('Looking…');
+    vi.advanceTimersByTime(1000);
+    expect(page.element.textContent).toContain('The kernel is busy; this is shown when it is free.');
+    expect(page.hint).toBe('Enter sends');
+    await page.answer('models', { models: MODELS, current: '' });
+    expect(page.element.textContent).not.toContain('The kernel is busy');
+  });
+
   test('a click elsewhere closes the list and leaves the focus there', async () => {
     const page = await opened();
     const field = document.activeElement!;
@@ -166,9 +177,11 @@ describe('tools', () => {
     const field = document.activeElement as HTMLInputElement;
     field.value = 'TOOL_11';
     field.dispatchEvent(new Event('input', { bubbles: true }));
-    expect(switches(page).filter(each => page.isShown(each)).map(each => each.querySelector('span span')!.textContent)).toEqual([
-      'tool_11'
-    ]);
+    expect(
+      switches(page)
+        .filter(each => page.isShown(each))
+        .map(each => each.querySelector('span span')!.textContent)
+    ).toEqual(['tool_11']);
     const bare = await ChatPage.opened({ tools: [] });
     expect(bare.button('Tools 0 of 0 on')).toBeUndefined();
   });

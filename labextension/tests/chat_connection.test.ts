@@ -175,7 +175,11 @@ describe('the page', () => {
     page.write('@');
     await page.answer('variables', { variables: [{ name: 'df', type: 'DataFrame', summary: '' }] });
     await check(page);
-    page.chat.setConnection({ state: 'absent', text: 'No agent.', action: { label: 'Load', run: async () => undefined } });
+    page.chat.setConnection({
+      state: 'absent',
+      text: 'No agent.',
+      action: { label: 'Load', run: async () => undefined }
+    });
     await check(page);
   });
 });

@@ -53,6 +53,7 @@ describe('the conversation', () => {
     const turn = page.element.querySelectorAll('.am-chat-turn')[1]!;
     const text = turn.textContent!;
     expect(text).toContain('Fitting');
+    expect(text.split('Fit a trend').length - 1).toBe(1);
     expect(text.indexOf('Robustly')).toBeGreaterThan(text.indexOf('Fitting'));
     expect(page.bubbles).toEqual(['Which grew fastest? See @df', 'Fit a trend']);
   });
@@ -108,6 +109,8 @@ describe('what can be done about a run', () => {
   test('nothing of it is offered while a run goes on', async () => {
     const page = await ChatPage.opened();
     expect(page.button('Edit and send again')).toBeDefined();
+    page.state({ busy: true });
+    expect(page.button('Try again')).toBeUndefined();
     page.run([userItem('Fit a trend')]);
     expect(page.button('Try again')).toBeUndefined();
     expect(page.button('Edit and send again')).toBeUndefined();

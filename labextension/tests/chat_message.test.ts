@@ -50,6 +50,17 @@ describe('sending', () => {
     expect(page.element.querySelector('.am-chat-waiting')).toBeNull();
   });
 
+  test('Ctrl+Enter sends where the page wants it so, and Enter begins a line', async () => {
+    const page = await ChatPage.opened();
+    page.chat.setSendKey('Ctrl+Enter');
+    expect(page.hint).toBe('Ctrl+Enter sends');
+    page.write('Draw it');
+    expect(page.key('Enter')).toBe(false);
+    expect(page.requested('send')).toEqual([]);
+    page.key('Enter', { ctrlKey: true });
+    expect(page.requested('send').length).toBe(1);
+  });
+
   test('Shift+Enter and Enter of an input method send nothing, nor does an empty field', async () => {
     const page = await ChatPage.opened();
     page.write('one');
@@ -169,6 +180,8 @@ describe('while a run goes on', () => {
     expect(page.button('Stop')).toBeUndefined();
     expect(page.find('.am-chat-stop-advice').textContent).toContain('Use the kernel’s Stop button.');
     expect(page.isShown(page.find('.am-chat-stop-advice'))).toBe(true);
+    page.write('hm');
+    expect(page.button('Stop')).toBeUndefined();
     page.state({ busy: false });
     expect(page.isShown(page.find('.am-chat-stop-advice'))).toBe(false);
   });
@@ -287,12 +300,16 @@ describe('attachments', () => {
     vi.useRealTimers();
     const page = await ChatPage.opened();
     const file = new File([new Uint8Array([1, 2, 3])], 'plot.png', { type: 'image/png' });
-    const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), { clipboardData: { files: [file] } });
+    const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), {
+      clipboardData: { files: [file] }
+    });
     page.message.dispatchEvent(paste);
     expect(paste.defaultPrevented).toBe(true);
     await vi.waitFor(() => expect(page.element.querySelectorAll('.am-chat-chip').length).toBe(1));
     const other = new File([new Uint8Array([4])], 'photo.jpg', { type: 'image/jpeg' });
-    const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), { dataTransfer: { files: [other] } });
+    const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), {
+      dataTransfer: { files: [other] }
+    });
     page.message.dispatchEvent(drop);
     await vi.waitFor(() => expect(page.element.querySelectorAll('.am-chat-chip').length).toBe(2));
     page.key('Enter', {}, page.message);
@@ -305,11 +322,15 @@ describe('attachments', () => {
   test('text is pasted as text; other files are refused with the reason', async () => {
     vi.useRealTimers();
     const page = await ChatPage.opened();
-    const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), { clipboardData: { files: [] } });
+    const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), {
+      clipboardData: { files: [] }
+    });
     page.message.dispatchEvent(paste);
     expect(paste.defaultPrevented).toBe(false);
     const file = new File(['a,b'], 'data.csv', { type: 'text/csv' });
-    const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), { dataTransfer: { files: [file] } });
+    const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), {
+      dataTransfer: { files: [file] }
+    });
     page.message.dispatchEvent(drop);
     await vi.waitFor(() => expect(page.notices.length).toBe(1));
     expect(page.notices[0]).toBe('data.csv cannot be attached: models read PNG, JPEG, GIF and WebP images.');

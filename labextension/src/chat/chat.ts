@@ -6,7 +6,7 @@ import { nameOf } from './attachments';
 import { Composer, type When } from './composer';
 import { button, element } from './element';
 import { Header } from './header';
-import type { ChatControl, ChatHost, Connection, ConnectionAction } from './host';
+import type { ChatControl, ChatHost, Connection, ConnectionAction, SendKey } from './host';
 import { Log } from './log';
 import { Notices } from './notices';
 import { Requests } from './requests';
@@ -94,10 +94,7 @@ export class Chat implements ChatControl {
       this.live
     );
     element_.append(this.root);
-    this.stopListening = [
-      client.onState(state => this.takeState(state)),
-      client.onRun(run => this.takeRun(run))
-    ];
+    this.stopListening = [client.onState(state => this.takeState(state)), client.onRun(run => this.takeRun(run))];
     this.setConnection({ state: 'ready' });
   }
 
@@ -112,6 +109,10 @@ export class Chat implements ChatControl {
 
   setPlace(place: string): void {
     this.header.setPlace(place);
+  }
+
+  setSendKey(key: SendKey): void {
+    this.composer.setSendKey(key);
   }
 
   attach(attachment: Attachment): void {

@@ -3,7 +3,7 @@ import { AttachMenu } from './attach-menu';
 import { Attachments } from './attachments';
 import { uniqueId } from '../view/element';
 import { button, element } from './element';
-import type { ChatHost } from './host';
+import type { ChatHost, SendKey } from './host';
 import { attachImages, takeFiles } from './images';
 import { Mentions } from './mentions';
 import { ModelPicker } from './picker';
@@ -45,6 +45,7 @@ export class Composer {
   private isConnected = false;
   private isRunning = false;
   private isSlow = false;
+  private sendKey: SendKey = 'Enter';
   private recalled: string | null = null;
 
   constructor(words: Words, host: ChatHost, requests: Requests, actions: ComposerActions) {
@@ -81,7 +82,14 @@ export class Composer {
       this.field,
       this.stopAdvice,
       this.choices,
-      element('div', { class: 'am-chat-last-row' }, this.status.element, this.stopButton, this.queueButton, this.sendButton)
+      element(
+        'div',
+        { class: 'am-chat-last-row' },
+        this.status.element,
+        this.stopButton,
+        this.queueButton,
+        this.sendButton
+      )
     );
     this.mentions = new Mentions(this.field, words, () => this.variables(requests));
     this.element.append(this.mentions.element);
@@ -131,6 +139,11 @@ export class Composer {
     this.show();
   }
 
+  setSendKey(key: SendKey): void {
+    this.sendKey = key;
+    this.show();
+  }
+
   /** Whether the kernel takes long over an answer. */
   setSlow(slow: boolean): void {
     this.isSlow = slow;
@@ -166,8 +179,8 @@ export class Composer {
       : this.isSlow
         ? words('The kernel is busy; this is sent when it is free')
         : this.isRunning
-          ? words('Enter steers the run')
-          : words('Enter sends');
+          ? words('%1 steers the run', this.sendKey)
+          : words('%1 sends', this.sendKey);
     if (this.hint.textContent !== hint) {
       this.hint.textContent = hint;
     }
@@ -191,7 +204,7 @@ export class Composer {
     if (event.isComposing || this.mentions.takeKey(event)) {
       return;
     }
-    if (event.key === 'Enter' && !event.shiftKey) {
+    if (event.key === 'Enter' && this.isToSend(event)) {
       event.preventDefault();
       this.send(event.altKey && this.isRunning ? 'next' : 'now');
     } else if (event.key === 'Escape') {
@@ -200,6 +213,11 @@ export class Composer {
     } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
       this.recall(event);
     }
+  }
+
+  private isToSend(event: KeyboardEvent): boolean {
+    const isBare = !event.ctrlKey && !event.metaKey && !event.altKey;
+    return !event.shiftKey && (this.sendKey === 'Enter' || !isBare);
   }
 
   /** Arrows go through earlier messages, from an empty field and as long as what they brought is unchanged. */

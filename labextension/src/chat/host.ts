@@ -57,6 +57,8 @@ export type Connection =
   | { state: 'waiting'; text: string }
   | { state: 'absent'; text: string; action?: ConnectionAction };
 
+export type SendKey = 'Enter' | 'Ctrl+Enter';
+
 /**
  * What a page may ask of a chat; `Chat` in chat.ts is one. (`new Chat(element, client, host?)` attaches at once.)
  */
@@ -67,6 +69,8 @@ export interface ChatControl {
   setConnection(connection: Connection): void;
   /** What the chat talks to, shown beside its title: "growth.ipynb · Python 3". */
   setPlace(place: string): void;
+  /** Which key sends; the other one begins a line. Enter, unless this says otherwise. */
+  setSendKey(key: SendKey): void;
   /** Add a chip to the next message, such as for a command "Attach the selection". */
   attach(attachment: Attachment): void;
   /** Put `text` into the composer, before what is there, for the user to complete and send. */

@@ -39,6 +39,7 @@ export class Log {
   private readonly stopOffering: () => void;
   private readonly resizing: ResizeObserver;
   private turns: Turn[] = [];
+  private described = '[]';
   private isIdle = true;
   private isFollowing = true;
   private lastTop = 0;
@@ -58,7 +59,10 @@ export class Log {
       { class: 'am-chat-log', role: 'log', 'aria-live': 'off', 'aria-label': words('Conversation'), tabindex: '0' },
       this.content
     );
-    this.toEndButton = button(icon('toEnd'), () => this.toEnd(), { class: 'am-chat-button am-chat-to-end', hidden: true });
+    this.toEndButton = button(icon('toEnd'), () => this.toEnd(), {
+      class: 'am-chat-button am-chat-to-end',
+      hidden: true
+    });
     this.toEndButton.append(words('To the end'));
     this.element = element('div', { class: 'am-chat-body' }, this.scroller, this.toEndButton);
     this.scroller.addEventListener('scroll', () => this.onScroll());
@@ -104,7 +108,10 @@ export class Log {
       }
     }
     this.turns = turns;
-    arrange(this.list, turns.map(turn => turn.element));
+    arrange(
+      this.list,
+      turns.map(turn => turn.element)
+    );
     this.changed();
   }
 
@@ -123,6 +130,11 @@ export class Log {
   }
 
   setPending(messages: readonly PendingMessage[]): void {
+    const described = JSON.stringify(messages);
+    if (described === this.described) {
+      return;
+    }
+    this.described = described;
     this.pending.replaceChildren(
       ...messages.map(({ text, attached, note }) => {
         const message = element('div', { class: 'am-chat-said am-chat-waiting' }, bubble(text));

@@ -13,7 +13,12 @@ export class Notices {
   constructor(words: Words, onDismiss: () => void) {
     this.words = words;
     this.onDismiss = onDismiss;
-    this.element = element('div', { class: 'am-chat-notices', role: 'region', 'aria-label': words('Notices'), hidden: true });
+    this.element = element('div', {
+      class: 'am-chat-notices',
+      role: 'region',
+      'aria-label': words('Notices'),
+      hidden: true
+    });
   }
 
   /** Something failed just now. The same words are not shown twice. */

@@ -35,7 +35,12 @@ export class ModelPicker {
       filter => requests.request('models', { filter }),
       found => this.show(found.models, found.current)
     );
-    this.list = element('div', { role: 'listbox', id: uniqueId(), class: 'am-chat-list', 'aria-label': words('Models') });
+    this.list = element('div', {
+      role: 'listbox',
+      id: uniqueId(),
+      class: 'am-chat-list',
+      'aria-label': words('Models')
+    });
     const { field } = this.search;
     field.setAttribute('role', 'combobox');
     field.setAttribute('aria-autocomplete', 'list');
@@ -72,7 +77,12 @@ export class ModelPicker {
     } else if (models.length >= MOST) {
       this.search.tell(this.words('The first %1 models; search to find others.', models.length));
     }
-    this.activate(Math.max(0, models.findIndex(model => model.id === current)));
+    this.activate(
+      Math.max(
+        0,
+        models.findIndex(model => model.id === current)
+      )
+    );
   }
 
   private option(model: ModelInfo, isCurrent: boolean): HTMLElement {

@@ -23,7 +23,13 @@ export class Popup {
   };
 
   /** `root` is the element in which the panel is laid out; `role` that of the panel. */
-  constructor(opener: HTMLButtonElement, root: HTMLElement, role: 'dialog' | 'menu', label: string, onOpen: () => void) {
+  constructor(
+    opener: HTMLButtonElement,
+    root: HTMLElement,
+    role: 'dialog' | 'menu',
+    label: string,
+    onOpen: () => void
+  ) {
     const id = uniqueId();
     this.opener = opener;
     this.root = root;

@@ -2,7 +2,8 @@ import type { Client } from '../protocol/client';
 import type { Method, Params, Result } from '../protocol/messages';
 
 // After so many milliseconds without an answer the user is told that the kernel is busy.
-const PATIENCE = 1000;
+export const PATIENCE = 1000;
+const LISTS: ReadonlySet<Method> = new Set(['models', 'sessions', 'variables']);
 
 /** Asks the kernel, knows whether it takes long over an answer, and gives up what a lost connection leaves open. */
 export class Requests {
@@ -17,15 +18,17 @@ export class Requests {
     this.onSlow = onSlow;
   }
 
-  /** As `Client.request`. */
+  /** As `Client.request`. That it takes long over what only fills a list is said in the list. */
   async request<M extends Method>(method: M, params: Params[M]): Promise<Result[M]> {
     let giveUp!: (error: Error) => void;
     let isSlow = false;
     const lost = new Promise<never>((_, reject) => (giveUp = reject));
-    const timer = setTimeout(() => {
-      isSlow = true;
-      this.count(1);
-    }, PATIENCE);
+    const timer = LISTS.has(method)
+      ? undefined
+      : setTimeout(() => {
+          isSlow = true;
+          this.count(1);
+        }, PATIENCE);
     this.open.add(giveUp);
     try {
       return await Promise.race([this.client.request(method, params), lost]);

@@ -1,4 +1,5 @@
 import { element } from './element';
+import { PATIENCE } from './requests';
 import { messageOf, type Words } from './words';
 
 // So long after the last key the kernel is asked (milliseconds).
@@ -44,6 +45,11 @@ export class Search<Found> {
     clearTimeout(this.timer);
     const question = ++this.asked;
     this.tell(this.words('Looking…'));
+    const slow = setTimeout(() => {
+      if (question === this.asked) {
+        this.tell(this.words('The kernel is busy; this is shown when it is free.'));
+      }
+    }, PATIENCE);
     try {
       const found = await this.load(this.field.value.trim());
       if (question === this.asked) {
@@ -54,6 +60,8 @@ export class Search<Found> {
       if (question === this.asked) {
         this.tell(messageOf(error));
       }
+    } finally {
+      clearTimeout(slow);
     }
   }
 

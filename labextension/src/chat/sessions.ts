@@ -72,7 +72,11 @@ export class Sessions {
         void this.switchBy('resume', session.id);
       }
     });
-    const fork = iconButton('fork', words('Go on in a copy of %1', title), () => void this.switchBy('fork', session.id));
+    const fork = iconButton(
+      'fork',
+      words('Go on in a copy of %1', title),
+      () => void this.switchBy('fork', session.id)
+    );
     return element('li', { class: session.current ? 'am-chat-row am-chat-current' : 'am-chat-row' }, resume, fork);
   }
 

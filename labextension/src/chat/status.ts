@@ -17,7 +17,13 @@ export class Status {
     this.fill = element('span', { class: 'am-chat-bar-fill' });
     this.bar = element(
       'span',
-      { class: 'am-chat-bar', role: 'meter', 'aria-label': words('Context'), 'aria-valuemin': '0', 'aria-valuemax': '100' },
+      {
+        class: 'am-chat-bar',
+        role: 'meter',
+        'aria-label': words('Context'),
+        'aria-valuemin': '0',
+        'aria-valuemax': '100'
+      },
       this.fill
     );
     this.percent = element('span', { 'aria-hidden': 'true' });

@@ -29,7 +29,12 @@ export class ToolSwitches {
     this.button.append(icon('down'));
     this.popup = new Popup(this.button, root, 'dialog', words('Tools'), () => this.open());
     const label = words('Search tools');
-    this.field = element('input', { type: 'search', class: 'am-chat-field am-chat-search', placeholder: label, 'aria-label': label });
+    this.field = element('input', {
+      type: 'search',
+      class: 'am-chat-field am-chat-search',
+      placeholder: label,
+      'aria-label': label
+    });
     this.field.addEventListener('input', () => this.filter());
     this.list = element('div', { class: 'am-chat-list', role: 'group', 'aria-label': words('Tools') });
     this.message = element('div', { class: 'am-chat-list-message', role: 'status', hidden: true });
@@ -57,7 +62,10 @@ export class ToolSwitches {
       }
       row.update(tool);
     }
-    arrange(this.list, tools.map(tool => this.rows.get(tool.name)!.element));
+    arrange(
+      this.list,
+      tools.map(tool => this.rows.get(tool.name)!.element)
+    );
     this.field.hidden = tools.length <= FEW;
   }
 

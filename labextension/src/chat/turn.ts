@@ -126,7 +126,11 @@ export class Turn {
       'div',
       { class: 'am-chat-edit', role: 'group', 'aria-label': words('Edit the message') },
       field,
-      element('p', { class: 'am-chat-edit-note' }, words('What came after it stays in another branch of the conversation.')),
+      element(
+        'p',
+        { class: 'am-chat-edit-note' },
+        words('What came after it stays in another branch of the conversation.')
+      ),
       element('div', { class: 'am-chat-buttons' }, sendButton, button(words('Cancel'), close))
     );
     editor.addEventListener('keydown', event => {

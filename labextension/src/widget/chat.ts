@@ -11,6 +11,7 @@ export function renderChat({ transport, element }: Place): () => void {
   element.append(room);
   const client = new Client(transport, 'widget');
   const chat = new Chat(room, client);
+  client.onState(({ notebook }) => chat.setPlace(notebook?.split(/[\\/]/).pop() ?? ''));
   return () => {
     chat.dispose();
     client.dispose();
