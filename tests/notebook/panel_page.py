@@ -15,13 +15,23 @@ Event = dict[str, Any]
 class PanelPage:
     """Attaches to the comm of `kernel`, and keeps what it is told: `state`, `runs` by id, `events`.
 
-    `strays` are outputs that belong to no cell, of which there must never be any.
+    `strays` are outputs that belong to no cell, of which there must never be any. `kind` is panel, or widget for the
+    page of a chat widget; `subshell` names the one that its messages go to.
     """
 
-    def __init__(self, kernel: Kernel, name: str = "page", notebook: str = "work/sales.ipynb") -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        name: str = "page",
+        notebook: str = "work/sales.ipynb",
+        kind: str = "panel",
+        subshell: str | None = None,
+    ) -> None:
         self.kernel = kernel
         self.name = name
         self.notebook = notebook
+        self.kind = kind
+        self.subshell = subshell
         self.comm = ""
         self.events: list[Event] = []
         self.strays: list[Message] = []
@@ -41,7 +51,7 @@ class PanelPage:
                 return self
 
     def attach(self) -> Event:
-        result = self.ask("attach", page=self.name, protocol=1, kind="panel", notebook=self.notebook)
+        result = self.ask("attach", page=self.name, protocol=1, kind=self.kind, notebook=self.notebook)
         self.state, self.runs = result["state"], {}
         return result
 
@@ -49,9 +59,14 @@ class PanelPage:
         """Send a request and wait for nothing."""
         self._number += 1
         name = f"{self.name}:{self._number}"
-        data = {"type": "request", "id": name, "method": method, "params": params}
+        data: Event = {"type": "request", "id": name, "method": method, "params": params}
+        if self.kind == "widget":
+            data = {"method": "custom", "content": data}
         client = self.kernel.client
-        client.shell_channel.send(client.session.msg("comm_msg", {"comm_id": self.comm, "data": data}))
+        message = client.session.msg("comm_msg", {"comm_id": self.comm, "data": data})
+        if self.subshell is not None:
+            message["header"]["subshell_id"] = self.subshell
+        client.shell_channel.send(message)
         return name
 
     def answer_to(self, name: str, timeout: float = 20) -> Event:
@@ -115,13 +130,19 @@ class PanelPage:
     def take(self, message: Message) -> None:
         """Take in a message of the kernel; also to be given to `Kernel.run_all`."""
         kind, content = message["msg_type"], message["content"]
-        if kind == "comm_open" and content["target_name"] == "agent_magic":
+        if kind == "comm_open" and self.kind == "widget" and "_anywidget_id" in content["data"].get("state", {}):
+            self.comm = content["comm_id"]
+        elif kind == "comm_open" and self.kind == "panel" and content["target_name"] == "agent_magic":
             self.comm = content["comm_id"]
             self.events.append({**content["data"]})
         elif kind == "comm_close" and content["comm_id"] == self.comm:
             self.comm = ""
         elif kind == "comm_msg" and content["comm_id"] == self.comm:
-            self._take(content["data"])
+            data = content["data"]
+            if self.kind == "panel":
+                self._take(data)
+            elif data.get("method") == "custom":
+                self._take(data["content"])
         elif kind in ("stream", "display_data", "error") and message["parent_header"].get("msg_type") != (
             "execute_request"
         ):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from .kernel_client import Kernel
+from .page_client import subshell_of
 from .panel_page import PanelPage
 
 pytestmark = pytest.mark.kernel
@@ -25,6 +26,10 @@ def answers(*given):
 def call(name, **arguments):
     return am.AssistantMessage([am.ToolCall("c1", name, arguments)])
 """
+# A PNG of one pixel.
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 
 @pytest.fixture(scope="module")
@@ -372,3 +377,149 @@ def test_looking_and_choosing_work_during_a_run(page: PanelPage) -> None:
     page.ask("set_tool", name="run_python", on=False)
     page.ask("stop")
     page.until(lambda: not running(page))
+
+
+# Subshells ------------------------------------------------------------------------------------------------------------
+
+
+def test_messages_that_name_a_subshell_are_handled_as_those_that_do_not(page: PanelPage) -> None:
+    """16, 17: callbacks ran in another thread and another loop, and figures were damaged."""
+    kernel = page.kernel
+    page.subshell = subshell_of(kernel)
+    try:
+        kernel.run(
+            "@tool\ndef where():\n    return [threading.current_thread() is threading.main_thread(), "
+            "asyncio.get_running_loop() is get_ipython().kernel.io_loop.asyncio_loop]"
+        )
+        kernel.run("answers(call('where'), 'done', [am.Delay(20), 'late'])")
+        page.say("go")
+        assert page.items("tool")[0]["result"] == "[true, true]"
+        page.send("again")
+        page.until(lambda: running(page))
+        page.ask("stop")
+        page.until(lambda: not running(page))
+    finally:
+        page.subshell = None
+
+
+def test_stop_reaches_a_tool_that_blocks_by_a_subshell(page: PanelPage) -> None:
+    kernel = page.kernel
+    subshell = subshell_of(kernel)
+    kernel.run("@tool\ndef block():\n    time.sleep(20)\nanswers(call('block'), 'late')")
+    page.send("hello")
+    page.until(lambda: running(page) and any(item["state"] == "running" for item in page.items("tool")))
+    page.subshell = subshell
+    try:
+        began = time.monotonic()
+        if subshell is None:
+            # What the page does where its message would not arrive.
+            kernel.interrupt()
+        else:
+            page.ask("stop")
+        page.until(lambda: not running(page))
+        assert time.monotonic() - began < 5
+    finally:
+        page.subshell = None
+    assert page.run["state"] == "aborted"
+
+
+# Approval -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_is_answered_in_the_panel_with_all_arguments_shown(page: PanelPage) -> None:
+    """32: an approval showed only a title."""
+    kernel = page.kernel
+    kernel.run("@tool(effect='execute')\ndef drop(table: str, why: str = ''):\n    return 'gone: ' + table")
+    kernel.run("answers(call('drop', table='sales', why='old\\nand long'), 'done')")
+    page.send("go")
+    page.until(lambda: page.runs and page.items("approval"))
+    (question,) = page.items("approval")
+    assert question["arguments"] == {"table": "sales", "why": "old\nand long"}
+    assert 'table = "sales"' in question["text"]
+    assert "    | and long" in question["text"]
+    where = {"run": page.run["run"], "approval": question["id"]}
+    page.ask("shown", **where)
+    other = PanelPage(kernel, "other")
+    other.comm = page.comm
+    other.attach()
+    refused = other.refusal(
+        "answer", **where, decision="once", reason="", arguments={"table": 1}, hash=question["hash"]
+    )
+    assert "table" in refused
+    edited = {"table": "copy", "why": ""}
+    other.ask("answer", **answer, arguments=edited)
+    assert "answered already" in page.refusal("answer", **answer, arguments=None)
+    page.until(lambda: page.run["state"] == "done")
+    assert page.items("tool")[0]["result"] == "gone: copy"
+
+
+def test_rich_results_are_the_same_in_a_cell_and_in_the_panel(page: PanelPage) -> None:
+    """30, 31: streaming lost images, and showed results twice."""
+    kernel = page.kernel
+    kernel.run(f"import base64\npicture = base64.b64decode({PICTURE!r})")
+    kernel.run(
+        "from IPython.display import Image, display\n"
+        "@tool\ndef draw():\n    display(Image(data=picture))\n    return {'a': [1, 2]}"
+    )
+    asked = (
+        "answers(am.AssistantMessage([am.ThinkingContent('<thinking>so</thinking>'), "
+        "am.ToolCall('c1', 'draw', {})]), 'done')"
+    )
+    kernel.run(asked)
+    panel = page.say("go")
+    kernel.run(asked)
+    cell = kernel.run("%%agent\ngo").record
+    kept = ("kind", "state", "text", "name", "result", "outputs", "summary")
+    assert [{name: item[name] for name in kept if name in item} for item in panel["items"]] == [
+        {name: item[name] for name in kept if name in item} for item in cell["items"]
+    ]
+    assert "image/png" in panel["items"][2]["outputs"][0]
+    assert panel["items"][1]["text"] == "<thinking>so</thinking>"
+
+
+# The widget -----------------------------------------------------------------------------------------------------------
+
+
+def test_am_panel_is_the_same_chat_and_leaves_words_behind(page: PanelPage) -> None:
+    kernel = page.kernel
+    widget = PanelPage(kernel, "widget", kind="widget")
+    (cell,) = kernel.run_all("chat = am.panel()\nchat", on_message=widget.take, answers=())
+    assert set(cell.bundle) == {"application/vnd.jupyter.widget-view+json", "text/plain", "text/html"}
+    assert cell.displays[0]["content"]["transient"]["display_id"]
+    widget.attach()
+    assert "renderChat" in widget.ask("code")["code"]
+    kernel.run("answers('one')")
+    assert page.say("hi")["state"] == "done"
+    widget.until(lambda: page.run["run"] in widget.runs or widget.runs)
+    (cell,) = kernel.run_all("chat.close()", on_message=widget.take)
+    assert set(cell.bundle) == {"text/plain", "text/html"}
+    assert cell.text.startswith("Here was a chat")
+    assert widget.comm == ""
+
+
+def test_unloading_takes_away_what_was_open() -> None:
+    with Kernel() as kernel:
+        widget = PanelPage(kernel, "widget", kind="widget")
+        kernel.run("%load_ext agent_magic")
+        (cell,) = kernel.run_all("import agent_magic\na, b = agent_magic.panel(), agent_magic.panel()\ndisplay(a, b)")
+            gone = kernel.run("%unload_ext agent_magic")
+        assert [sorted(message["content"]["data"]) for message in gone.of_type("update_display_data")] == [
+            ["text/html", "text/plain"]
+        ] * 2
+        assert kernel.client.comm_info("jupyter.widget", reply=True, timeout=10)["content"]["comms"] == {}
+        assert "There is no agent of this kernel yet" in kernel.run("agent_magic.panel()").error["evalue"]  # type: ignore[index]
+        assert widget.comm == ""
+
+
+def test_the_line_says_where_the_panel_is() -> None:
+    with Kernel() as kernel:
+        kernel.run("%load_ext agent_magic")
+        assert "agent_magic.panel()" in kernel.run("%agent panel").printed
+        page = PanelPage(kernel).find()
+        page.attach()
+        assert kernel.run("%agent panel").printed.startswith("The panel is open in 1 page.")
+        page.ask("detach")
+        client = kernel.client
+        client.shell_channel.send(client.session.msg("comm_close", {"comm_id": page.comm, "data": {}}))
+        page.settle()
+        assert kernel.run("%agent panel").printed.startswith("The page has no panel")
