@@ -19,7 +19,14 @@ GATHERED = 0.005
 # Seconds between two snapshots while something changes. A message may get lost on the way to the page.
 SNAPSHOT = 5.0
 # Bytes a second that snapshots may take: those of a long record come less often.
-SNAPSHOT_BYTES = 4_000.0
+SNAPSHOT_BYTES = 1_000.0
+# Bytes a second that all of them may take in the long run, and what a page may be sent before that counts. A long
+# answer comes in larger pieces after its first seconds: 4,000 tokens shall cost at most 400 kB.
+BYTES = 5_000.0
+BYTES_SAVED = 60_000.0
+# What the message around an event takes, and the most that a snapshot counts for.
+ENVELOPE = 650
+SNAPSHOT_COUNTS = 5_000
 
 
 class Broadcast:
@@ -33,6 +40,7 @@ class Broadcast:
         self._recorder = recorder
         self._connections: tuple[Connection, ...] = ()
         self._pace = Pace(RATE, saved=1.0, borrowed=1.0)
+        self._bytes = Pace(BYTES, saved=BYTES_SAVED, borrowed=0.0)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._late: threading.Timer | None = None
@@ -85,10 +93,11 @@ class Broadcast:
     def changed(self) -> None:
         """The record has changed: tell it soon."""
         if self._connections and self._timer is None and self._loop is not None and not self._over:
-            self._timer = self._loop.call_later(max(GATHERED, self._pace.wait), self._send_changes)
+            wait = max(GATHERED, self._pace.wait, self._bytes.wait)
+            self._timer = self._loop.call_later(wait, self._send_changes)
 
     def flush(self) -> None:
-        """Tell what is not told yet: the thread will be busy for a while. Where it is too early, another thread will."""
+        """Tell what is not told yet, as the thread will be busy for a while; where it is too early, another one will."""
         self.note()
         if not self._connections or self._over:
             return
@@ -125,10 +134,10 @@ class Broadcast:
 
     def _send_snapshot(self) -> None:
         snapshot = self.snapshot()
-        pause = json_size(snapshot["record"]) / SNAPSHOT_BYTES
+        size = json_size(snapshot["record"])
         with self._lock:
-            self._snapshot_due = time.monotonic() + max(SNAPSHOT, pause)
-            self._send({"type": "run", **snapshot}, snapshot["seq"])
+            self._snapshot_due = time.monotonic() + max(SNAPSHOT, size / SNAPSHOT_BYTES)
+            self._send({"type": "run", **snapshot}, snapshot["seq"], min(size, SNAPSHOT_COUNTS))
 
     def _send_held(self) -> None:
         """In a thread of its own, because that of the loop is busy."""
@@ -138,11 +147,13 @@ class Broadcast:
 
     def _send_deltas(self, deltas: list[dict[str, Any]]) -> None:
         if deltas and not self._over:
-            self._send({"type": "deltas", "run": self._recorder.run, "deltas": deltas}, deltas[-1]["seq"])
+            event = {"type": "deltas", "run": self._recorder.run, "deltas": deltas}
+            self._send(event, deltas[-1]["seq"], json_size(deltas))
 
-    def _send(self, event: dict[str, Any], seq: int) -> None:
+    def _send(self, event: dict[str, Any], seq: int, size: int) -> None:
         self._sent = seq
         self._pace.spend()
+        self._bytes.spend(ENVELOPE + size)
         for connection in self._connections:
             connection.send(event)
 
