@@ -27,9 +27,7 @@ def call(name, **arguments):
     return am.AssistantMessage([am.ToolCall("c1", name, arguments)])
 """
 # A PNG of one pixel.
-PICTURE = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-)
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 
 @pytest.fixture(scope="module")
@@ -501,8 +499,8 @@ def test_unloading_takes_away_what_was_open() -> None:
     with Kernel() as kernel:
         widget = PanelPage(kernel, "widget", kind="widget")
         kernel.run("%load_ext agent_magic")
-        (cell,) = kernel.run_all("import agent_magic\na, b = agent_magic.panel(), agent_magic.panel()\ndisplay(a, b)")
-            gone = kernel.run("%unload_ext agent_magic")
+        kernel.run_all("import agent_magic\na, b = agent_magic.panel(), agent_magic.panel()\ndisplay(a, b)")
+        gone = kernel.run("%unload_ext agent_magic")
         assert [sorted(message["content"]["data"]) for message in gone.of_type("update_display_data")] == [
             ["text/html", "text/plain"]
         ] * 2
