@@ -2,7 +2,7 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { ChatPage, userItem } from './chat_page';
+import { ChatPage, GROWTH, userItem } from './chat_page';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -97,12 +97,14 @@ describe('a kernel without an agent', () => {
 
 describe('a kernel that restarts', () => {
   test('leaves what was said and written, and is attached to anew', async () => {
-    const page = await ChatPage.opened();
+    const page = await ChatPage.opened({}, [GROWTH], { insertRecord: () => undefined });
+    expect(page.button('Insert as a cell')).toBeDefined();
     page.write('half a thought');
     page.chat.setConnection({ state: 'waiting', text: 'The kernel restarts…' });
     expect(page.bubbles.length).toBe(1);
     expect(page.notices).toEqual(['The kernel restarts…']);
     expect(page.button('Send')!.disabled).toBe(true);
+    expect(page.button('Insert as a cell')).toBeUndefined();
     page.chat.setConnection({ state: 'ready' });
     await page.attached({}, []);
     expect(page.notices).toEqual([]);
@@ -181,5 +183,5 @@ describe('the page', () => {
       action: { label: 'Load', run: async () => undefined }
     });
     await check(page);
-  });
+  }, 60_000);
 });

@@ -256,7 +256,7 @@ export class Chat implements ChatControl {
     const { state } = this;
     const isRunning = this.isAttached && state !== null && state.busy;
     this.composer.setRunning(isRunning);
-    this.log.setIdle(this.isAttached && !isRunning);
+    this.log.setPossible(!this.isAttached ? 'nothing' : isRunning ? 'reading' : 'all');
     if (state && this.isAttached) {
       this.composer.model.setModel(state.model.id);
       this.composer.tools.setTools(state.tools);

@@ -4,7 +4,7 @@ import type { RunActions } from '../view/view';
 import { offerToApply } from './apply';
 import { button, element, icon } from './element';
 import type { ChatHost } from './host';
-import { bubble, Turn, type TurnActions } from './turn';
+import { bubble, type Possible, Turn, type TurnActions } from './turn';
 import type { Words } from './words';
 
 // Nearer to the end than this, in pixels, the log is at its end.
@@ -40,7 +40,7 @@ export class Log {
   private readonly resizing: ResizeObserver;
   private turns: Turn[] = [];
   private described = '[]';
-  private isIdle = true;
+  private possible: Possible = 'nothing';
   private isFollowing = true;
   private lastTop = 0;
 
@@ -148,9 +148,9 @@ export class Log {
     this.changed();
   }
 
-  /** Whether no run goes on. */
-  setIdle(isIdle: boolean): void {
-    this.isIdle = isIdle;
+  /** What can be done about turns now; nothing where the kernel cannot be reached. */
+  setPossible(possible: Possible): void {
+    this.possible = possible;
     this.placeTurns();
   }
 
@@ -180,7 +180,7 @@ export class Log {
   }
 
   private placeTurns(): void {
-    this.turns.forEach(turn => turn.setPlace(this.isIdle, turn === this.last));
+    this.turns.forEach(turn => turn.setPlace(this.possible, turn === this.last));
   }
 
   private get distance(): number {

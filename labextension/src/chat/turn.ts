@@ -3,6 +3,9 @@ import { RecordView, type RunActions, type ViewHost } from '../view/view';
 import { button, element, iconButton } from './element';
 import type { Words } from './words';
 
+/** What the kernel would do about a turn: while a run goes on, it only reads what was. */
+export type Possible = 'nothing' | 'reading' | 'all';
+
 export interface TurnActions {
   /** Rejections have been shown to the user. */
   edit(run: string, text: string): Promise<void>;
@@ -22,7 +25,7 @@ export class Turn {
   private readonly view: RecordView;
   private prompt: Item | undefined;
   private current: RunRecord;
-  private isIdle = false;
+  private possible: Possible = 'nothing';
   private isLast = false;
 
   constructor(record: RunRecord, words: Words, actions: TurnActions, runActions: RunActions, host: ViewHost) {
@@ -62,10 +65,9 @@ export class Turn {
     }
   }
 
-  /** Whether no run goes on, and whether this is the last turn: only then can it be done again. */
-  setPlace(isIdle: boolean, isLast: boolean): void {
-    if (isIdle !== this.isIdle || isLast !== this.isLast) {
-      this.isIdle = isIdle;
+  setPlace(possible: Possible, isLast: boolean): void {
+    if (possible !== this.possible || isLast !== this.isLast) {
+      this.possible = possible;
       this.isLast = isLast;
       this.showActions();
     }
@@ -89,7 +91,8 @@ export class Turn {
 
   private showEditButton(): void {
     const shown = this.said.querySelector('.am-chat-edit-button');
-    const isOffered = this.isIdle && this.current.state !== 'running' && !this.said.querySelector('.am-chat-edit');
+    const isOffered =
+      this.possible === 'all' && this.current.state !== 'running' && !this.said.querySelector('.am-chat-edit');
     if (isOffered && !shown) {
       this.said.append(
         iconButton('edit', this.words('Edit and send again'), () => this.edit(), { class: 'am-chat-edit-button' })
@@ -152,13 +155,13 @@ export class Turn {
     const { words, actions } = this;
     const isDone = this.current.state !== 'running';
     const shown: HTMLElement[] = [];
-    if (isDone && this.isIdle && this.isLast) {
+    if (isDone && this.possible === 'all' && this.isLast) {
       shown.push(
         iconButton('retry', words('Try again'), () => actions.retry()),
         iconButton('undo', words('Undo: take this message and its answer back'), () => actions.undo())
       );
     }
-    if (isDone && actions.insert) {
+    if (isDone && this.possible !== 'nothing' && actions.insert) {
       shown.push(iconButton('insert', words('Insert as a cell'), () => actions.insert!(this.current.run)));
     }
     this.footer.replaceChildren(...shown);
