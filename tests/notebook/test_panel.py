@@ -440,9 +440,8 @@ def test_a_question_is_answered_in_the_panel_with_all_arguments_shown(page: Pane
     other = PanelPage(kernel, "other")
     other.comm = page.comm
     other.attach()
-    refused = other.refusal(
-        "answer", **where, decision="once", reason="", arguments={"table": 1}, hash=question["hash"]
-    )
+    answer = {**where, "decision": "once", "reason": "", "hash": question["hash"]}
+    refused = other.refusal("answer", **answer, arguments={"table": 1})
     assert "table" in refused
     edited = {"table": "copy", "why": ""}
     other.ask("answer", **answer, arguments=edited)
