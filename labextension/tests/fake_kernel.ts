@@ -27,7 +27,7 @@ export class FakeKernel implements Transport {
     if (!found) {
       throw new Error(`the page has not requested ${method}`);
     }
-    return found as { id: string; params: Params[M] };
+    return found as PageMessage & { params: Params[M] };
   }
 
   /** Let promises settle whose answers were just given. */

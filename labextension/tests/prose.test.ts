@@ -248,6 +248,16 @@ test('text that was replaced is drawn anew', () => {
   expect([...prose.element.children].map(child => child.textContent)).toEqual(['Eins.', 'Zwei']);
 });
 
+test('asks the page to typeset maths that was there before it was put into the page', () => {
+  const prose = whole('So $x$ is.');
+  document.body.append(prose.element);
+  const asked = vi.fn();
+  document.addEventListener(TYPESET, asked, { once: true });
+  vi.advanceTimersByTime(1);
+  prose.element.remove();
+  expect((asked.mock.calls[0]![0] as Event).target).toBe(prose.element.querySelector('.am-maths'));
+});
+
 test('asks the page to typeset maths, once for each, when it is finished', () => {
   const prose = new Prose();
   document.body.append(prose.element);
@@ -258,6 +268,7 @@ test('asks the page to typeset maths, once for each, when it is finished', () =>
   expect(asked).toEqual([]);
   prose.update('So $x$ is.\n\n$$\ny\n$$\n\nAnd', false);
   prose.update('So $x$ is.\n\n$$\ny\n$$\n\nAnd $z$', true);
+  vi.advanceTimersByTime(1);
   document.removeEventListener(TYPESET, listener);
   prose.element.remove();
   expect(asked).toEqual(['$x$', '$$\ny\n$$', '$z$']);

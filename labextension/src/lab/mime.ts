@@ -1,20 +1,10 @@
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
 import { TYPESET } from '../view/prose';
-import type { MimeBundle, RunRecord } from '../view/record';
+import type { RunRecord } from '../view/record';
 import { RecordView } from '../view/view';
 
 export const RECORD_TYPE = 'application/vnd.agent-magic.run+json';
-
-/** Draws one type of a bundle as Lab would; null where Lab has no renderer for it. */
-type Renderer = (bundle: MimeBundle) => HTMLElement | null;
-
-let renderer: Renderer = () => null;
-
-/** Have charts in records drawn by Lab's own renderers, which a MIME extension does not get to know. */
-export function drawBundlesWith(draw: Renderer): void {
-  renderer = draw;
-}
 
 /** A saved record as the cards that it was live, without what acts; drawn when it comes into sight. */
 class RecordRenderer extends Widget implements IRenderMime.IRenderer {
@@ -56,7 +46,7 @@ class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   private draw(): void {
     this.sight?.disconnect();
     this.node.style.minHeight = '';
-    this.view ??= new RecordView(this.node, { host: { renderMime: bundle => renderer(bundle) } });
+    this.view ??= new RecordView(this.node);
     this.view.update(this.record!);
   }
 }

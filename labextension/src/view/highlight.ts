@@ -1,7 +1,6 @@
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
-import css from 'highlight.js/lib/languages/css';
 import diff from 'highlight.js/lib/languages/diff';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
@@ -17,7 +16,7 @@ import yaml from 'highlight.js/lib/languages/yaml';
 
 import { sanitised } from './sanitise';
 
-const LANGUAGES = { bash, c, css, diff, javascript, json, julia, markdown, python, r, rust, sql, typescript, xml, yaml };
+const LANGUAGES = { bash, c, diff, javascript, json, julia, markdown, python, r, rust, sql, typescript, xml, yaml };
 for (const [name, language] of Object.entries(LANGUAGES)) {
   hljs.registerLanguage(name, language);
 }

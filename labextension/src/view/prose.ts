@@ -125,11 +125,14 @@ export class Prose {
       this.onFinished(node.textContent ?? '');
       colour(node);
       dressCode(node as HTMLElement, this.host);
-      for (const found of [node, ...node.querySelectorAll(`.${MATHS}`)]) {
-        if (found.classList.contains(MATHS)) {
-          found.dispatchEvent(new CustomEvent(TYPESET, { bubbles: true }));
-        }
-      }
+      this.askToTypeset([node, ...node.querySelectorAll('*')].filter(found => found.classList.contains(MATHS)));
+    }
+  }
+
+  private askToTypeset(maths: readonly Element[]): void {
+    // What is drawn at once is not in the page yet, and nobody there would hear it.
+    for (const found of maths) {
+      setTimeout(() => found.dispatchEvent(new CustomEvent(TYPESET, { bubbles: true })));
     }
   }
 }

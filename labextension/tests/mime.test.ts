@@ -1,0 +1,105 @@
+// @vitest-environment jsdom
+import { Widget } from '@lumino/widgets';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import extension, { RECORD_TYPE } from '../src/lab/mime';
+import { drawChartsWith } from '../src/view/outputs';
+import { call, record, running, text } from './records';
+
+// Lumino extends the event, which jsdom does not have.
+vi.hoisted(() => Object.assign(globalThis, { DragEvent: class extends MouseEvent {} }));
+
+let sights: { node: Element; see(): void; gone: boolean }[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  sights = [];
+  vi.stubGlobal(
+    'IntersectionObserver',
+    class {
+      constructor(private readonly told: (entries: { isIntersecting: boolean }[]) => void) {}
+      observe(node: Element) {
+        sights.push({ node, see: () => this.told([{ isIntersecting: true }]), gone: false });
+      }
+      disconnect() {
+        sights.forEach(sight => (sight.gone = true));
+      }
+    }
+  );
+});
+afterEach(() => {
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+  drawChartsWith(() => null);
+});
+
+type Options = Parameters<NonNullable<(typeof extension)['rendererFactory']>['createRenderer']>[0];
+
+async function rendered(data: unknown, typeset = vi.fn()) {
+  const renderer = (extension as Exclude<typeof extension, unknown[]>).rendererFactory.createRenderer({
+    latexTypesetter: { typeset }
+  } as unknown as Options);
+  Widget.attach(renderer, document.body);
+  const render = (next: unknown) =>
+    renderer.renderModel({ data: { [RECORD_TYPE]: next }, metadata: {}, trusted: false } as never);
+  await render(data);
+  return { renderer, render, node: renderer.node, typeset };
+}
+
+test('is there for the type of the record, which is safe in a notebook that is not trusted', () => {
+  expect(extension).toMatchObject({
+    dataType: 'json',
+    rendererFactory: { safe: true, mimeTypes: ['application/vnd.agent-magic.run+json'] }
+  });
+});
+
+test('draws a record when it comes into sight, without anything that acts', async () => {
+  const { node } = await rendered(running([call('1'), text('2', 'So.')]));
+  expect(node.querySelector('.am-view')).toBeNull();
+  expect(parseInt(node.style.minHeight)).toBeGreaterThan(50);
+  sights[0]!.see();
+  expect(sights[0]!.gone).toBe(true);
+  expect(node.style.minHeight).toBe('');
+  expect(node.querySelector('.am-tool')!.textContent).toContain('sales');
+  expect(node.textContent).toContain('So.');
+  expect(node.querySelectorAll('button, [aria-live]').length).toBe(0);
+});
+
+test('draws another record in the place of the first', async () => {
+  const { node, render } = await rendered(record([text('1', 'One.')]));
+  sights[0]!.see();
+  await render(record([text('1', 'Two.')], { run: 'run-2' }));
+  vi.advanceTimersByTime(300);
+  expect(node.querySelector('.am-prose')!.textContent).toBe('Two.');
+});
+
+test('has maths drawn by the typesetter of the page, and by no other', async () => {
+  const { node, typeset } = await rendered(record([text('1', 'So $x$.')]));
+  const others = vi.fn();
+  document.addEventListener('agent-magic:typeset', others);
+  sights[0]!.see();
+  vi.advanceTimersByTime(1);
+  document.removeEventListener('agent-magic:typeset', others);
+  expect(typeset).toHaveBeenCalledWith(node.querySelector('.am-maths'));
+  expect(others).not.toHaveBeenCalled();
+});
+
+test('has charts drawn by the page', async () => {
+  const chart = document.createElement('section');
+  drawChartsWith(() => chart);
+  const { node } = await rendered(record([call('1', { outputs: [{ 'application/vnd.plotly.v1+json': { data: [] } }] })]));
+  sights[0]!.see();
+  expect(node.contains(chart)).toBe(true);
+});
+
+test('leaves nothing when it is disposed of, drawn or not', async () => {
+  const { renderer, node } = await rendered(running([text('1', 'One.')]));
+  renderer.dispose();
+  expect(sights[0]!.gone).toBe(true);
+  const other = await rendered(running([text('1', 'One.')]));
+  sights[1]!.see();
+  other.renderer.dispose();
+  expect(node.childElementCount + other.node.childElementCount).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
+});
