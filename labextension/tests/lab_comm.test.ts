@@ -119,11 +119,15 @@ test('an answer of the kernel from before its restart does not count', async () 
   kernel.isBusy = true;
   kernel.comms = ['c1'];
   const comm = new KernelComm(kernel.connection);
+  const states = told(comm);
   kernel.restarts();
   kernel.comms = ['c1'];
   kernel.becomesFree();
   await settled();
-  expect(comm.state).toBe('connecting');
+  kernel.comms = [];
+  kernel.becomes('idle');
+  await settled();
+  expect(states).toEqual(['connecting', 'searching', 'none']);
 });
 
 test('a comm that the kernel closes is gone; one that it opened after that is not', async () => {

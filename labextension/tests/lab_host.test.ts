@@ -1,10 +1,12 @@
 // @vitest-environment jsdom
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { FakeCell, FakeNotebook, read, settled, words } from './lab_page';
 import { drawn } from '../src/lab/change_view';
 import { difference } from '../src/lab/difference';
 import { type Change, NotebookHost } from '../src/lab/host';
+import { wordsOf } from '../src/lab/words';
 
 const STREAM = { output_type: 'stream', name: 'stdout', text: '42\n' };
 
@@ -131,7 +133,14 @@ test('figures are drawn by the page where it knows them, and nothing else is', (
 });
 
 test('a text of ours keeps its placeholders until somebody fills them', () => {
-  expect(page.host.translate('%1 of %2')).toBe('%1 of %2');
+  // As Lab's translator does it.
+  const __ = (text: string, ...given: string[]): string => text.replace(/%(\d+)/g, (_, place) => given[Number(place) - 1]!);
+  const translated = wordsOf({ __ } as unknown as TranslationBundle);
+  expect(translated('%1 of %2')).toBe('%1 of %2');
+  expect(translated('%1 of %2', '3')).toBe('3 of %2');
+});
+
+test('Escape gives the focus back to the notebook', () => {
   page.host.leave();
   expect(page.notebook.activate).toHaveBeenCalledOnce();
 });
