@@ -11,7 +11,9 @@ export function codeBlock(code: string, language: string, host: ViewHost = {}): 
 
 /** Plain text as it is, wrapped where it is too wide. */
 export function textBlock(text: string): HTMLElement {
-  return element('pre', 'am-text', text);
+  const block = element('pre', 'am-text', text);
+  block.tabIndex = 0;
+  return block;
 }
 
 /** Give the code boxes in and of `target` their buttons. */
@@ -21,6 +23,8 @@ export function dressCode(target: HTMLElement, host: ViewHost): void {
     if (!code || box.querySelector('.am-code-buttons')) {
       continue;
     }
+    // What is wider than the page is also reached by keys.
+    code.parentElement!.tabIndex = 0;
     const source = () => code.textContent ?? '';
     const copy = button('Copy', 'am-quiet', () => void copied(copy, source()));
     const buttons = element('div', 'am-code-buttons', copy);

@@ -1,5 +1,6 @@
 import { Approval } from './approval';
 import { Card } from './card';
+import { textBlock } from './code';
 import { element, setText } from './element';
 import { drawOutput, drawText } from './outputs';
 import { Prose } from './prose';
@@ -74,7 +75,7 @@ class Answer implements ItemView {
 class Fold implements ItemView {
   readonly element: HTMLElement;
   private readonly card: Card;
-  private readonly text = element('pre', 'am-text');
+  private readonly text = textBlock('');
 
   constructor(
     private item: Item,

@@ -43,7 +43,7 @@ export function drawTable(table: Table): HTMLElement {
     }
     return made;
   };
-  const head = element('tr', '', ...(table.index ? [cell('th', '', true)] : []));
+  const head = element('tr', '', ...(table.index ? [cell('td', '', true)] : []));
   head.append(...table.columns.map((name, place) => cell('th', name, numeric.has(place), 'col')));
   const body = element('tbody');
   table.rows.forEach((row, number) => {
@@ -53,7 +53,7 @@ export function drawTable(table: Table): HTMLElement {
   });
   const drawn = element('div', 'am-wide', element('table', '', element('thead', '', head), body));
   drawn.tabIndex = 0;
-  drawn.setAttribute('role', 'region');
+  drawn.setAttribute('role', 'group');
   drawn.setAttribute('aria-label', tableTitle(table));
   const left = remaining(table);
   return left ? element('div', '', drawn, element('div', 'am-note', left)) : drawn;
