@@ -189,7 +189,7 @@ describe('tools', () => {
 
 describe('conversations', () => {
   const SESSIONS = [
-    { id: 's1', title: 'Growth', messages: 6, modified: 0, notebook: 'growth.ipynb', current: true },
+    { id: 's1', title: 'Growth', messages: 6, modified: 0, notebook: '/home/me/growth.ipynb', current: true },
     { id: 's2', title: '', messages: 2, modified: 0, notebook: null, current: false }
   ];
 

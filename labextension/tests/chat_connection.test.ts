@@ -82,13 +82,16 @@ describe('a kernel without an agent', () => {
     await page.kernel.settle();
     expect(page.find('.am-chat-absent').textContent).toContain('Install it where the kernel runs.');
     expect(page.button('Load agent_magic')!.disabled).toBe(false);
+    expect(document.activeElement).toBe(page.button('Load agent_magic'));
   });
 
   test('is a chat as soon as there is one', async () => {
     const page = new ChatPage();
-    page.chat.setConnection({ state: 'absent', text: 'No agent.' });
-    page.chat.setConnection({ state: 'ready' });
+    const action = { label: 'Load agent_magic', run: async () => page.chat.setConnection({ state: 'ready' }) };
+    page.chat.setConnection({ state: 'absent', text: 'No agent.', action });
+    page.press('Load agent_magic');
     await page.attached();
+    expect(document.activeElement).toBe(page.message);
     expect(instead(page)).toBeNull();
     expect(page.bubbles.length).toBe(1);
     expect(page.isShown(page.message)).toBe(true);

@@ -47,6 +47,7 @@ export class Chat implements ChatControl {
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
   private isAttached = false;
+  private wantsFocus = false;
 
   constructor(element_: HTMLElement, client: Client, host: ChatHost = {}) {
     this.client = client;
@@ -171,6 +172,10 @@ export class Chat implements ChatControl {
         this.showConversation();
         this.isAttached = true;
         this.showConnected();
+        if (this.wantsFocus) {
+          this.wantsFocus = false;
+          this.composer.focus();
+        }
       }
     } catch (error) {
       if (attempt === this.attempt) {
@@ -220,14 +225,17 @@ export class Chat implements ChatControl {
     this.composer.element.hidden = !canWrite;
     if (action) {
       const run = async () => {
+        // A disabled button loses the focus: it goes to the message then, or back.
+        this.wantsFocus = true;
         act.disabled = true;
         failure.textContent = '';
         try {
           await action.run();
         } catch (error) {
           failure.textContent = messageOf(error);
-        } finally {
           act.disabled = false;
+          act.focus();
+          this.wantsFocus = false;
         }
       };
       const act = button(action.label, () => void run(), { class: 'am-chat-button am-chat-primary' });

@@ -56,7 +56,7 @@ export class Sessions {
       session.current ? words('this one') : '',
       words('%1 messages', session.messages),
       ago(session.modified, Date.now(), words),
-      session.notebook ?? ''
+      session.notebook?.split(/[\\/]/).pop() ?? ''
     ];
     const resume = element(
       'button',
@@ -64,7 +64,7 @@ export class Sessions {
       element('span', { class: 'am-chat-option-name' }, title),
       element('span', { class: 'am-chat-option-note' }, facts.filter(Boolean).join(' · '))
     );
-    resume.title = session.current ? title : words('Resume: %1', title);
+    resume.title = [session.current ? title : words('Resume: %1', title), session.notebook].filter(Boolean).join('\n');
     resume.addEventListener('click', () => {
       if (session.current) {
         this.popup.close();
