@@ -124,7 +124,7 @@ describe('a tool call', () => {
       ['0', '2025-01', '412.0'],
       ['1', '2025-02', '431.5']
     ]);
-    expect(all('td.am-right').map(cell => cell.textContent)).toEqual(['412.0', '431.5']);
+    expect(all('tbody td.am-right').map(cell => cell.textContent)).toEqual(['412.0', '431.5']);
     expect(find('.am-note')!.textContent).toBe('… 10 more rows');
   });
 
@@ -305,6 +305,12 @@ describe('a question', () => {
     update(running([...items, text('3', 'more', 'running')]));
     expect(shownQuestions).toEqual(['2']);
     expect(document.activeElement).toBe(document.body);
+  });
+
+  test('says why it is asked', () => {
+    const { find } = asked({ reason: 'The tool run_python has the effect execute.' });
+    const body = document.getElementById(find('[role=alertdialog]')!.getAttribute('aria-describedby')!)!;
+    expect(body.textContent).toContain('The tool run_python has the effect execute.');
   });
 
   test.each([

@@ -59,13 +59,12 @@ export class Approval implements ItemView {
     const { item } = this;
     this.asked = item.arguments;
     const [title, body] = [uniqueId(), uniqueId()];
-    const words = [wish(item), oneLine(item.reason ?? '')].filter(Boolean).join(' · ');
-    const name = element('span', '', element('span', 'am-name', oneLine(item.name ?? '')), ' ');
-    name.append(element('span', 'am-words', words));
-    name.className = 'am-question';
+    const name = element('span', 'am-question', element('span', 'am-name', oneLine(item.name ?? '')), ' ');
+    name.append(element('span', 'am-words', wish(item)));
     name.id = title;
     const head = element('div', 'am-head', stateSign('running'), name, element('span', 'am-state', 'waiting for you'));
-    const shown = element('div', 'am-shown', drawArguments(item.arguments ?? {}));
+    const reason = item.reason ? element('div', 'am-note', visible(item.reason)) : null;
+    const shown = element('div', '', reason, element('div', 'am-shown', drawArguments(item.arguments ?? {})));
     shown.id = body;
     this.element.className = 'am-asked am-card am-ask';
     this.element.setAttribute('role', this.around.actions ? 'alertdialog' : 'group');
