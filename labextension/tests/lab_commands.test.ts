@@ -237,20 +237,4 @@ describe('the panel', () => {
     page.tracker.shows(null);
     expect(panel.node.textContent).toContain('Open a notebook');
   });
-
-  test('lets a bare Enter begin a line where Ctrl+Enter sends', () => {
-    const panel = new AgentPanel(page.following, words);
-    document.body.append(panel.node);
-    const composer = panel.node.querySelector('textarea')!;
-    const heard: string[] = [];
-    composer.addEventListener('keydown', event => void heard.push(`${event.ctrlKey ? 'Ctrl+' : ''}${event.key}`));
-    const press = (key: string, ctrlKey = false): void =>
-      void composer.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true }));
-    press('Enter');
-    panel.sendsBy = 'Ctrl+Enter';
-    press('Enter');
-    press('Enter', true);
-    press('a');
-    expect(heard).toEqual(['Enter', 'Ctrl+Enter', 'a']);
-  });
 });

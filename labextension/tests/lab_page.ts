@@ -293,6 +293,7 @@ export class FakeChat implements ChatControl {
   isDisposed = false;
   readonly focus = vi.fn();
   readonly draft = vi.fn();
+  readonly setSendKey = vi.fn();
 
   constructor(readonly element: HTMLElement) {
     element.append(document.createElement('textarea'));

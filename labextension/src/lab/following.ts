@@ -34,6 +34,11 @@ export class Following {
     return this.notebook && this.agentOf(this.notebook);
   }
 
+  /** Those of all notebooks of the page. */
+  all(): KernelAgent[] {
+    return [...this.agents.values()];
+  }
+
   /** null while the notebook has no kernel. */
   agentOf(notebook: NotebookPanel): KernelAgent | null {
     const kernel = kernelOf(notebook);
@@ -52,7 +57,7 @@ export class Following {
 
   /** The agent whose chat `node` is in. */
   agentAt(node: Node): KernelAgent | null {
-    return [...this.agents.values()].find(agent => agent.node.contains(node)) ?? null;
+    return this.all().find(agent => agent.node.contains(node)) ?? null;
   }
 
   private add(notebook: NotebookPanel): void {

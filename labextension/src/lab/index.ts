@@ -45,9 +45,11 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const tell = (text: string): void => void Notification.warning(text, { autoClose: 10_000 });
     const dialogs = { accept: (change: Parameters<typeof acceptChange>[0]) => acceptChange(change, words), tell };
 
+    let { sendKey } = DEFAULTS;
     const following = new Following(tracker, (notebook, kernel) => {
       const host = new NotebookHost(notebook, words, dialogs);
       const agent = new KernelAgent(notebook, kernel, host, (...given) => new Chat(...given), words);
+      agent.chat.setSendKey(sendKey);
       agent.changed.connect(() => Object.values(Ids).forEach(id => app.commands.notifyCommandChanged(id)));
       return agent;
     });
@@ -69,10 +71,11 @@ const plugin: JupyterFrontEndPlugin<void> = {
       // The page is not to wait for these settings.
       await app.restored;
       const settings = await registry?.load(ID);
-      const take = ({ side, sendKey, askAboutErrors }: Settings): void => {
-        place.moveTo(side);
-        panel.sendsBy = sendKey;
-        askAgent.isOffered = askAboutErrors;
+      const take = (taken: Settings): void => {
+        place.moveTo(taken.side);
+        askAgent.isOffered = taken.askAboutErrors;
+        sendKey = taken.sendKey;
+        following.all().forEach(({ chat }) => chat.setSendKey(sendKey));
       };
       if (settings) {
         take(readSettings(settings));

@@ -1,14 +1,12 @@
 import { Widget } from '@lumino/widgets';
 import type { Following } from './following';
 import type { KernelAgent } from './kernel_agent';
-import type { Settings } from './settings';
 import type { Words } from './words';
 
 /** The side panel: the chat with the agent of the notebook that the user is in. */
 export class AgentPanel extends Widget {
   private shown: KernelAgent | null = null;
   private readonly notice = document.createElement('p');
-  private sendKey: Settings['sendKey'] = 'Enter';
 
   constructor(
     private readonly following: Following,
@@ -21,14 +19,8 @@ export class AgentPanel extends Widget {
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', words('Agent'));
     this.notice.className = 'am-lab-notice';
-    this.node.addEventListener('keydown', event => this.keepEnter(event), { capture: true });
     following.changed.connect(this.follow, this);
     this.follow();
-  }
-
-  /** Which key sends the message. */
-  set sendsBy(key: Settings['sendKey']) {
-    this.sendKey = key;
   }
 
   protected override onActivateRequest(): void {
@@ -50,13 +42,5 @@ export class AgentPanel extends Widget {
       this.node.replaceChildren(drawn);
     }
     this.shown = agent;
-  }
-
-  /** Where Ctrl+Enter sends, let a bare Enter begin a line. */
-  private keepEnter(event: KeyboardEvent): void {
-    const isBare = event.key === 'Enter' && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-    if (isBare && this.sendKey === 'Ctrl+Enter' && event.target instanceof HTMLTextAreaElement) {
-      event.stopPropagation();
-    }
   }
 }

@@ -1,10 +1,11 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import type { SendKey } from '../chat/host';
 
 /** As settings/plugin.json describes them. */
 export interface Settings {
   side: 'left' | 'right';
   openAtStart: boolean;
-  sendKey: 'Enter' | 'Ctrl+Enter';
+  sendKey: SendKey;
   askAboutErrors: boolean;
 }
 
