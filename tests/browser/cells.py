@@ -31,6 +31,12 @@ def silence(name):
         yield am.Delay(0.05)
 
 @tool
+def wait(seconds: float) -> str:
+    """Wait."""
+    time.sleep(seconds)
+    return "waited"
+
+@tool
 def block(name: str) -> str:
     """Wait."""
     while not os.path.exists(name):
