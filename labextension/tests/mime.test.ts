@@ -88,7 +88,9 @@ test('has maths drawn by the typesetter of the page, and by no other', async () 
 test('has charts drawn by the page', async () => {
   const chart = document.createElement('section');
   drawChartsWith(() => chart);
-  const { node } = await rendered(record([call('1', { outputs: [{ 'application/vnd.plotly.v1+json': { data: [] } }] })]));
+  const { node } = await rendered(
+    record([call('1', { outputs: [{ 'application/vnd.plotly.v1+json': { data: [] } }] })])
+  );
   sights[0]!.see();
   expect(node.contains(chart)).toBe(true);
 });

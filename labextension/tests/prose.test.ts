@@ -114,7 +114,10 @@ test('never touches a finished block again', () => {
   const prose = new Prose();
   document.body.append(prose.element);
   const changed = new MutationObserver(() => undefined);
-  const paragraphs = Array.from({ length: 50 }, (_, place) => `Paragraph **${place}** of words.\n\n\`\`\`js\nlet x = ${place};\n\`\`\`\n\n`);
+  const paragraphs = Array.from(
+    { length: 50 },
+    (_, place) => `Paragraph **${place}** of words.\n\n\`\`\`js\nlet x = ${place};\n\`\`\`\n\n`
+  );
   let text = '';
   for (const paragraph of paragraphs) {
     prose.update((text += paragraph), false);
@@ -282,5 +285,7 @@ test('code can be copied, and inserted where the page can', () => {
   expect(buttons.map(button => button.textContent)).toEqual(['Copy', 'Insert']);
   buttons[1]!.click();
   expect(insertCode).toHaveBeenCalledWith('x = 1');
-  expect([...whole('```\nx\n```').element.querySelectorAll('button')].map(button => button.textContent)).toEqual(['Copy']);
+  expect([...whole('```\nx\n```').element.querySelectorAll('button')].map(button => button.textContent)).toEqual([
+    'Copy'
+  ]);
 });

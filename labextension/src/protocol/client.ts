@@ -137,7 +137,10 @@ export class Client {
     }
   }
 
-  private prepare<M extends Method>(method: M, params: Params[M]): { message: PageMessage; answer: Promise<Result[M]> } {
+  private prepare<M extends Method>(
+    method: M,
+    params: Params[M]
+  ): { message: PageMessage; answer: Promise<Result[M]> } {
     const id = `${this.page}:${++this.requests}`;
     const answer = new Promise<Result[M]>((resolve, reject) => {
       if (this.disposed) {
@@ -207,7 +210,10 @@ export class Client {
     this.asksForSnapshot = true;
     this.request('snapshot', { run })
       // The kernel also sends one every few seconds.
-      .then(snapshot => this.takeSnapshot(snapshot), () => undefined)
+      .then(
+        snapshot => this.takeSnapshot(snapshot),
+        () => undefined
+      )
       .finally(() => (this.asksForSnapshot = false));
   }
 

@@ -98,10 +98,7 @@ export interface Methods {
   shown: [{ approval: string; run: string }, Nothing];
   answer: [Answer & { run: string }, Nothing];
   stop: [Nothing, Nothing];
-  send: [
-    { text: string; attachments: Attachment[]; when: 'now' | 'next' },
-    { as: 'run' | 'steer' | 'follow_up' }
-  ];
+  send: [{ text: string; attachments: Attachment[]; when: 'now' | 'next' }, { as: 'run' | 'steer' | 'follow_up' }];
   retry: [Nothing, Nothing];
   undo: [Nothing, Nothing];
   new: [Nothing, Nothing];

@@ -130,7 +130,11 @@ export class Approval implements ItemView {
       const isChanged = fields.some(field => field.isChanged());
       void this.answer(decision, isChanged ? edited : null);
     };
-    const actions = element('div', 'am-actions', button('Run with these', 'am-primary', () => run('once')));
+    const actions = element(
+      'div',
+      'am-actions',
+      button('Run with these', 'am-primary', () => run('once'))
+    );
     actions.append(button('Back', 'am-quiet', () => this.drawButtons('edit')));
     this.setForm([...fields.map(field => field.element), actions], () => this.drawButtons('edit'));
     this.element.classList.add('am-editing');

@@ -141,13 +141,17 @@ const MENTION = /(?<![\w@.])(@(?:file:\S+|[A-Za-z_]\w*(?:\[-?\d+\])?))/;
 
 /** What the user said, with what he mentioned as chips. */
 function drawUser(item: Item, around: Surroundings): (Node | string)[] {
-  const parts = visible(item.text ?? '').trim().split(MENTION);
+  const parts = visible(item.text ?? '')
+    .trim()
+    .split(MENTION);
   const words = parts.map((part, place) => (place % 2 === 1 ? element('span', 'am-chip', part) : part));
   return [element('div', 'am-said', ...words), ...drawOutputs(item, around)];
 }
 
 function drawError(item: Item): Node[] {
-  const [first = '', ...rest] = visible(item.text ?? '').trim().split('\n');
+  const [first = '', ...rest] = visible(item.text ?? '')
+    .trim()
+    .split('\n');
   const sign = element('span', 'am-sign', '✕');
   sign.setAttribute('aria-hidden', 'true');
   const line = element('div', 'am-failure-line', sign, ' ', first || 'failed');

@@ -6,7 +6,10 @@ export const MATHS = 'am-maths';
 const BLOCKS: [RegExp, RegExp][] = [
   [/^\$\$/, /\$\$\s*$/],
   [/^\\\[/, /\\\]\s*$/],
-  [/^\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}/, /\\end\{(?:equation|align|gather|multline|eqnarray)\*?\}\s*$/]
+  [
+    /^\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}/,
+    /\\end\{(?:equation|align|gather|multline|eqnarray)\*?\}\s*$/
+  ]
 ];
 
 /** Lets LaTeX through untouched: `$x$`, `$$x$$`, `\(x\)`, `\[x\]` and `\begin{equation}`. A price is none. */
@@ -51,7 +54,8 @@ export function maths(markdown: MarkdownIt): void {
     { alt: ['paragraph', 'reference', 'blockquote', 'list'] }
   );
   const { escapeHtml } = markdown.utils;
-  markdown.renderer.rules.maths = (tokens, place) => `<span class="${MATHS}">${escapeHtml(tokens[place]!.content)}</span>`;
+  markdown.renderer.rules.maths = (tokens, place) =>
+    `<span class="${MATHS}">${escapeHtml(tokens[place]!.content)}</span>`;
   markdown.renderer.rules.maths_block = (tokens, place) =>
     `<div class="${MATHS}">${escapeHtml(tokens[place]!.content)}</div>\n`;
 }
@@ -70,7 +74,11 @@ function inlineLength(source: string, start: number, end: number): number {
   if (mark === '$' && /\s/.test(source[from] ?? ' ')) {
     return 0;
   }
-  for (let closing = source.indexOf(mark, from); closing > 0 && closing < end; closing = source.indexOf(mark, closing + 1)) {
+  for (
+    let closing = source.indexOf(mark, from);
+    closing > 0 && closing < end;
+    closing = source.indexOf(mark, closing + 1)
+  ) {
     if (source[closing - 1] === '\\') {
       continue;
     }

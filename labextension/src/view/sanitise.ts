@@ -1,11 +1,31 @@
 import createDOMPurify from 'dompurify';
 
 const TAGS = [
-  ...['a', 'blockquote', 'br', 'code', 'div', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'img', 'li', 'ol', 'p', 'pre'],
+  ...[
+    'a',
+    'blockquote',
+    'br',
+    'code',
+    'div',
+    'em',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+    'hr',
+    'img',
+    'li',
+    'ol',
+    'p',
+    'pre'
+  ],
   ...['s', 'span', 'strong', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul']
 ];
 const ATTRIBUTES = ['alt', 'class', 'href', 'src', 'start', 'title'];
-const CLASS = /^(?:am-[a-z-]+|hljs-[\w-]+|language-[\w+#.-]+|(?:function_|class_|inherited__|invoke__|constant_|language_|escape_|builtin_))$/;
+const CLASS =
+  /^(?:am-[a-z-]+|hljs-[\w-]+|language-[\w+#.-]+|(?:function_|class_|inherited__|invoke__|constant_|language_|escape_|builtin_))$/;
 
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const PICTURE = /^data:image\/(?:png|jpeg|gif);base64,[a-z0-9+/=]+$/i;

@@ -209,7 +209,10 @@ export class RecordView {
         const id = row[0]!.item.id;
         const fold = this.folds.get(id) ?? new CallFold();
         this.folds.set(id, fold);
-        fold.update(row.map(each => each.item), row.map(each => each.element));
+        fold.update(
+          row.map(each => each.item),
+          row.map(each => each.element)
+        );
         elements.push(fold.element);
       } else {
         elements.push(...row.map(each => each.element));

@@ -40,7 +40,8 @@ const WISHES: Record<string, string> = {
 const LINE_LIMIT = 160;
 
 // eslint-disable-next-line no-control-regex
-const ANSI = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_])/g;
+const ANSI =
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[@-Z\\-_])/g;
 const HIDDEN =
   // eslint-disable-next-line no-control-regex
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
@@ -62,7 +63,13 @@ function escaped(character: string): string {
 
 /** `text` as one visible line of at most `limit` characters. */
 export function oneLine(text: string, limit = LINE_LIMIT): string {
-  const line = visible(text.slice(0, limit * 4).split(/\s+/).filter(Boolean).join(' '));
+  const line = visible(
+    text
+      .slice(0, limit * 4)
+      .split(/\s+/)
+      .filter(Boolean)
+      .join(' ')
+  );
   return line.length <= limit ? line : line.slice(0, limit - 1).trimEnd() + '…';
 }
 
