@@ -57,7 +57,10 @@ class NotebookApprover:
             effect=request.tool.effect,
             hash=request.arguments_hash,
         )
-        pending = view.questions[item] = Question(item, request)
+        pending = Question(item, request)
+        # A page may answer only what it shows whole.
+        if view.recorder.holds_question(item, request.arguments):
+            view.questions[item] = pending
         # What was streamed must stand above the question, and the loop may stand still until it is answered.
         view.changed()
         view.flush()
@@ -66,7 +69,7 @@ class NotebookApprover:
             answer = await self._first_answer(view, pending)
             state, arguments = "done" if answer.decision == "allow" else "denied", answer.arguments or arguments
         finally:
-            del view.questions[item]
+            view.questions.pop(item, None)
             pending.close()
             view.recorder.close_question(item, state, arguments)
             view.changed()
@@ -76,8 +79,7 @@ class NotebookApprover:
 
     async def _first_answer(self, view: View, pending: Question) -> ApprovalAnswer:
         request = pending.request
-        # A page may answer only what it shows whole.
-        if view.may_be_followed and view.recorder.holds_question(pending.item, request.arguments):
+        if pending.item in view.questions and view.may_be_followed:
             await pending.by_page(PATIENCE if view.in_cell else LONG_PATIENCE, look=view.in_cell)
         if pending.answered:
             return pending.answer
