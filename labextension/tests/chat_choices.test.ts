@@ -229,7 +229,9 @@ describe('conversations', () => {
     expect(page.requested('resume')).toEqual([{ session: 's2' }]);
     await page.answer('resume', { note: 'Resumed. This kernel lacks df.' });
     expect(page.isShown(page.element.querySelector('.am-chat-session'))).toBe(false);
-    await page.attached({ session: { id: 's2', title: '' } }, []);
+    page.state({ history: 1 });
+    await page.kernel.settle();
+    await page.attached({ history: 1 }, []);
     expect(page.bubbles).toEqual([]);
     expect(page.notices).toEqual(['Resumed. This kernel lacks df.']);
     expect(document.activeElement).toBe(page.message);
@@ -249,7 +251,9 @@ describe('conversations', () => {
     page.press('New conversation');
     expect(page.requested('new')).toEqual([{}]);
     await page.answer('new', {});
-    await page.attached({}, []);
+    page.state({ history: 1 });
+    await page.kernel.settle();
+    await page.attached({ history: 1 }, []);
     expect(page.bubbles).toEqual([]);
     expect(document.activeElement).toBe(page.message);
   });

@@ -79,6 +79,7 @@ describe('the conversation', () => {
     await page.attached({ history: 2 }, [GROWTH]);
     expect(page.bubbles).toEqual(['Which grew fastest? See @df']);
     expect(page.element.querySelector('.am-chat-turn')).toBe(kept);
+    expect(page.requested('attach').length).toBe(2);
   });
 
   test('keeps the run that goes on when it is asked for again', async () => {
@@ -98,7 +99,9 @@ describe('what can be done about a run', () => {
     page.press('Try again');
     expect(page.requested('retry')).toEqual([{}]);
     await page.answer('retry', {});
-    await page.attached({}, [GROWTH]);
+    page.state({ history: 1 });
+    await page.kernel.settle();
+    await page.attached({ history: 1 }, [GROWTH]);
     expect(page.bubbles).toEqual(['Which grew fastest? See @df']);
     page.press('Undo: take this message and its answer back');
     expect(page.requested('undo')).toEqual([{}]);
@@ -132,7 +135,7 @@ describe('what can be done about a run', () => {
     expect(field.disabled).toBe(true);
     await page.answer('edit', {});
     expect(page.element.querySelector('.am-chat-edit')).toBeNull();
-    expect(page.requested('attach').length).toBe(2);
+    expect(document.activeElement).toBe(page.message);
   });
 
   test('an edit that is refused keeps its text; Escape gives it up', async () => {
@@ -239,6 +242,21 @@ describe('scrolling', () => {
     page.press('To the end');
     expect(log.scrollTop).toBe(400);
     expect(page.button('To the end')).toBeUndefined();
+  });
+
+  test('tells who reads further up that he is waited for', async () => {
+    const page = await ChatPage.opened();
+    const log = scroller(page, () => 300);
+    page.run([userItem('Draw')]);
+    log.scrollTop = 50;
+    page.kernel.say({
+      type: 'deltas',
+      run: 'r2',
+      deltas: [{ seq: 2, item: 'a', set: { kind: 'approval', state: 'pending', name: 'run_python', arguments: {} } }]
+    });
+    expect(page.button('To the end')).toBeUndefined();
+    page.press('The agent waits for you');
+    expect(log.scrollTop).toBe(200);
   });
 
   test('goes to the end when the user sends something', async () => {

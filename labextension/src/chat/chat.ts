@@ -256,6 +256,7 @@ export class Chat implements ChatControl {
     this.state = state;
     this.showState();
     if (this.isAttached && historyOf(state) !== this.history) {
+      this.history = historyOf(state);
       void this.reload();
     }
   }
@@ -352,7 +353,7 @@ export class Chat implements ChatControl {
     };
   }
 
-  /** Do something that changes what was said, and show what then was said. `rethrow` for who keeps something. */
+  /** Do something that changes what was said; the kernel tells then that it did. `rethrow` for who keeps something. */
   private async do(act: () => Promise<unknown>, rethrow = false): Promise<void> {
     this.notices.clear();
     try {
@@ -369,7 +370,6 @@ export class Chat implements ChatControl {
 
   private switched(): void {
     this.log.toEnd();
-    void this.reload();
     this.composer.focus();
   }
 

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../protocol/messages';
-import { arrange } from '../view/element';
+import { arrange, setText } from '../view/element';
 import type { RunActions } from '../view/view';
 import { offerToApply } from './apply';
 import { button, element, icon } from './element';
@@ -36,6 +36,7 @@ export class Log {
   private readonly earlier: HTMLElement;
   private readonly empty: HTMLElement;
   private readonly toEndButton: HTMLButtonElement;
+  private readonly toEndText: HTMLElement;
   private readonly stopOffering: () => void;
   private readonly resizing: ResizeObserver;
   private turns: Turn[] = [];
@@ -59,11 +60,12 @@ export class Log {
       { class: 'am-chat-log', role: 'log', 'aria-live': 'off', 'aria-label': words('Conversation'), tabindex: '0' },
       this.content
     );
+    this.toEndText = element('span', {}, words('To the end'));
     this.toEndButton = button(icon('toEnd'), () => this.toEnd(), {
       class: 'am-chat-button am-chat-to-end',
       hidden: true
     });
-    this.toEndButton.append(words('To the end'));
+    this.toEndButton.append(this.toEndText);
     this.element = element('div', { class: 'am-chat-body' }, this.scroller, this.toEndButton);
     this.scroller.addEventListener('scroll', () => this.onScroll());
     // Who opens something wants to see it and not the end. The frame comes before the change of size is told.
@@ -120,6 +122,7 @@ export class Log {
     const known = this.turns.find(turn => turn.record.run === record.run);
     if (known) {
       known.update(record);
+      this.showQuestion();
       this.follow();
     } else {
       const turn = this.turnOf(record);
@@ -176,7 +179,15 @@ export class Log {
   private changed(): void {
     this.empty.hidden = this.turns.length > 0 || this.pending.childElementCount > 0;
     this.placeTurns();
+    this.showQuestion();
     this.follow();
+  }
+
+  /** Who reads further up learns that he is waited for. */
+  private showQuestion(): void {
+    const isAsking = this.last?.isAsking ?? false;
+    setText(this.toEndText, isAsking ? this.words('The agent waits for you') : this.words('To the end'));
+    this.toEndButton.classList.toggle('am-chat-asking', isAsking);
   }
 
   private placeTurns(): void {

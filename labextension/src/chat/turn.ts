@@ -50,6 +50,11 @@ export class Turn {
     return this.current.items.filter(item => item.kind === 'user' && item.text).map(item => item.text!);
   }
 
+  /** Whether a question to the user is open. */
+  get isAsking(): boolean {
+    return this.current.items.some(item => item.kind === 'approval' && item.state === 'pending');
+  }
+
   update(record: RunRecord): void {
     const wasRunning = this.current.state === 'running';
     this.current = record;
@@ -109,6 +114,9 @@ export class Turn {
     const close = () => {
       editor.remove();
       this.showPrompt();
+    };
+    const cancel = () => {
+      close();
       this.said.querySelector<HTMLElement>('.am-chat-edit-button')?.focus();
     };
     const send = async () => {
@@ -134,13 +142,13 @@ export class Turn {
         { class: 'am-chat-edit-note' },
         words('What came after it stays in another branch of the conversation.')
       ),
-      element('div', { class: 'am-chat-buttons' }, sendButton, button(words('Cancel'), close))
+      element('div', { class: 'am-chat-buttons' }, sendButton, button(words('Cancel'), cancel))
     );
     editor.addEventListener('keydown', event => {
       if (event.key === 'Escape') {
         event.preventDefault();
         event.stopPropagation();
-        close();
+        cancel();
       } else if (event.key === 'Enter' && event.target === field && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
         void send();
