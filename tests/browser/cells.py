@@ -17,7 +17,7 @@ from agent_magic import tool
 agent = am.get_agent()
 ran = []
 
-def call(name, **arguments):
+def call(name, /, **arguments):
     return am.AssistantMessage([am.ToolCall(f"{name}-{len(arguments)}", name, arguments)])
 
 @tool

@@ -18,6 +18,7 @@ FLAGS = [
     # Whatever a page may ask for, only this machine is reached.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+# Milliseconds for a page to come to what a test waits for, on a machine that has much else to do.
 WAIT = 30_000
 
 
@@ -44,8 +45,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
 # Of a module: while Playwright runs, no other test of this process could run a loop of asyncio.
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=WAIT)
     found = subprocess.run(
         [sys.executable, ROOT / "scripts" / "find_chromium.py"], capture_output=True, text=True, check=False
     )

@@ -70,9 +70,11 @@ class NotebookPage:
             "([name, rest]) => window.jupyterapp.commands.execute(name, rest).then(() => null)", [name, arguments]
         )
 
-    def run(self, index: int) -> None:
-        """Run a cell and wait until it has ended, well or not."""
+    def run(self, index: int, *, fails: bool = False) -> None:
+        """Run a cell and wait until it has ended, well or, with `fails`, with an error."""
         self.page.evaluate(RUN, [index, True])
+        errors = [output["evalue"] for output in self.outputs(index) if output["output_type"] == "error"]
+        assert bool(errors) == fails, errors
 
     def start(self, index: int) -> None:
         """Run a cell without waiting."""
@@ -85,9 +87,9 @@ class NotebookPage:
         """What stands under a cell."""
         return self.cell(index).locator(".jp-Cell-outputArea")
 
-    def shows(self, index: int, text: str, *, within: float = 20) -> None:
-        """Wait until `text` is seen under a cell, for so many seconds."""
-        expect(self.output(index)).to_contain_text(text, timeout=within * 1000)
+    def shows(self, index: int, text: str) -> None:
+        """Wait until `text` is seen under a cell."""
+        expect(self.output(index)).to_contain_text(text)
 
     def let(self, name: str) -> None:
         """Let a scripted answer or a tool go on that waits for this name."""
@@ -108,7 +110,7 @@ class NotebookPage:
 
     def ended(self, index: int) -> None:
         """Wait until a cell that was started has ended. Its kernel is idle now and then before that."""
-        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"), timeout=60_000)
+        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"))
 
     def save(self) -> Any:
         """Save the notebook; returns what is in the file."""

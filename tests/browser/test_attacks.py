@@ -56,7 +56,7 @@ def test_no_attack_runs_live_or_in_the_record(visit: Any, app: str) -> None:
     notebook.run(0)
     notebook.run(1)
     notebook.start(2)
-    notebook.shows(2, "The end.", within=60)
+    notebook.shows(2, "The end.")
     check(notebook)
     notebook.let("looked")
     notebook.ended(2)
