@@ -1,9 +1,8 @@
 // @vitest-environment jsdom
-import { Widget } from '@lumino/widgets';
+import { Panel, Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import extension, { RECORD_TYPE } from '../src/lab/mime';
-import { drawChartsWith } from '../src/view/outputs';
 import { call, record, running, text } from './records';
 
 // Lumino extends the event, which jsdom does not have.
@@ -14,6 +13,7 @@ let sights: { node: Element; see(): void; gone: boolean }[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
   sights = [];
+  vi.stubGlobal('requestAnimationFrame', (draw: () => void) => setTimeout(draw, 16));
   vi.stubGlobal(
     'IntersectionObserver',
     class {
@@ -31,7 +31,6 @@ afterEach(() => {
   document.body.replaceChildren();
   vi.unstubAllGlobals();
   vi.useRealTimers();
-  drawChartsWith(() => null);
 });
 
 type Options = Parameters<NonNullable<(typeof extension)['rendererFactory']>['createRenderer']>[0];
@@ -85,14 +84,44 @@ test('has maths drawn by the typesetter of the page, and by no other', async () 
   expect(others).not.toHaveBeenCalled();
 });
 
-test('has charts drawn by the page', async () => {
-  const chart = document.createElement('section');
-  drawChartsWith(() => chart);
-  const { node } = await rendered(
-    record([call('1', { outputs: [{ 'application/vnd.plotly.v1+json': { data: [] } }] })])
-  );
+const CHART = 'application/vnd.plotly.v1+json';
+
+/** An output area that can draw plotly's charts, around `renderer`. */
+function outputArea(renderer: Widget, drawn: Widget) {
+  const area = Object.assign(new Panel(), {
+    rendermime: {
+      mimeTypes: ['text/html', CHART],
+      createModel: (options: object) => options,
+      createRenderer: (type: string) => Object.assign(drawn, { type })
+    }
+  });
+  Widget.attach(area, document.body);
+  area.addWidget(renderer);
+  return area;
+}
+
+test('has charts drawn by the renderers of its notebook, once they are in the page', async () => {
+  const chart = { data: [] };
+  const renderModel = vi.fn(async () => undefined);
+  const drawn = Object.assign(new Widget(), { renderModel });
+  const outputs = [{ [CHART]: chart, 'text/html': '<b>no</b>', 'text/plain': 'plotly figure' }];
+  const { node, renderer } = await rendered(record([call('1', { outputs })]));
+  outputArea(renderer, drawn);
   sights[0]!.see();
-  expect(node.contains(chart)).toBe(true);
+  vi.advanceTimersByTime(20);
+  expect((drawn as Widget & { type?: string }).type).toBe(CHART);
+  expect(node.querySelector('.am-chart')!.contains(drawn.node)).toBe(true);
+  expect(renderModel).toHaveBeenCalledWith({ data: outputs[0], trusted: false });
+  renderer.dispose();
+  expect(drawn.isDisposed).toBe(true);
+});
+
+test('shows the text of a chart where nothing draws it', async () => {
+  const outputs = [{ 'application/vnd.vegalite.v5+json': {}, 'text/plain': 'altair chart' }];
+  const { node, renderer } = await rendered(record([call('1', { outputs })]));
+  outputArea(renderer, new Widget());
+  sights[0]!.see();
+  expect(node.querySelector('.am-figures')!.textContent).toBe('altair chart');
 });
 
 test('leaves nothing when it is disposed of, drawn or not', async () => {

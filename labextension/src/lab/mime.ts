@@ -1,13 +1,16 @@
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
 import { TYPESET } from '../view/prose';
 import type { RunRecord } from '../view/record';
 import { RecordView } from '../view/view';
+import { Charts } from './charts';
 
 export const RECORD_TYPE = 'application/vnd.agent-magic.run+json';
 
 /** A saved record as the cards that it was live, without what acts; drawn when it comes into sight. */
 class RecordRenderer extends Widget implements IRenderMime.IRenderer {
+  private readonly charts = new Charts(() => rendermimeAround(this));
   private view: RecordView | null = null;
   private record: RunRecord | null = null;
   private sight: IntersectionObserver | null = null;
@@ -40,15 +43,26 @@ class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   override dispose(): void {
     this.sight?.disconnect();
     this.view?.dispose();
+    this.charts.dispose();
     super.dispose();
   }
 
   private draw(): void {
     this.sight?.disconnect();
     this.node.style.minHeight = '';
-    this.view ??= new RecordView(this.node);
+    this.view ??= new RecordView(this.node, { host: { renderMime: bundle => this.charts.draw(bundle) } });
     this.view.update(this.record!);
   }
+}
+
+/** The renderers of the output area that `widget` stands in: a MIME extension is given none. */
+function rendermimeAround(widget: Widget): IRenderMimeRegistry | null {
+  for (let around = widget.parent; around; around = around.parent) {
+    if ('rendermime' in around) {
+      return around.rendermime as IRenderMimeRegistry;
+    }
+  }
+  return null;
 }
 
 const extension: IRenderMime.IExtension = {

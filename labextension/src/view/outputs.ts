@@ -10,16 +10,6 @@ const PICTURES = ['image/png', 'image/jpeg', 'image/gif'];
 const CHART = /^application\/vnd\.(?:plotly\.v1|vega(?:lite)?\.v\d+)\+json$/;
 const TRACEBACK = 'Traceback (most recent call last)';
 
-/** Draws a bundle as the page would; null where the page has no renderer for it. */
-type Renderer = (bundle: MimeBundle) => HTMLElement | null;
-
-let pageRenderer: Renderer = () => null;
-
-/** Have charts drawn by the page's own renderers wherever a host does not draw them itself. */
-export function drawChartsWith(renderer: Renderer): void {
-  pageRenderer = renderer;
-}
-
 /** Whether a bundle is something to look at, which is shown without opening the card that it came from. */
 export function isFigure(bundle: MimeBundle): boolean {
   return Object.keys(bundle).some(kind => PICTURES.includes(kind) || CHART.test(kind));
@@ -35,7 +25,7 @@ export function outputTitle(bundle: MimeBundle): string {
 export function drawOutput(bundle: MimeBundle, host: ViewHost): HTMLElement | null {
   const text = typeof bundle['text/plain'] === 'string' ? bundle['text/plain'] : '';
   if (Object.keys(bundle).some(kind => CHART.test(kind))) {
-    const chart = host.renderMime ? host.renderMime(bundle) : pageRenderer(bundle);
+    const chart = host.renderMime?.(bundle);
     if (chart) {
       return element('div', 'am-chart', chart);
     }

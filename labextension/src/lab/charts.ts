@@ -1,0 +1,47 @@
+import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { Widget } from '@lumino/widgets';
+import type { MimeBundle } from '../view/record';
+
+const CHART = /^application\/vnd\.(?:plotly|vega)/;
+
+/** Charts of plotly and Vega, drawn by whatever extension of the page can. */
+export class Charts {
+  private readonly drawn = new Set<Widget>();
+
+  /** `rendermime` gives the renderers of the document that the charts stand in; null where there are none. */
+  constructor(private readonly rendermime: () => IRenderMimeRegistry | null) {}
+
+  /** The place of a chart, which fills once it is in the page; null where nothing draws it. */
+  draw(bundle: MimeBundle): HTMLElement | null {
+    const rendermime = this.rendermime();
+    const type = rendermime?.mimeTypes.find(known => CHART.test(known) && Object.hasOwn(bundle, known));
+    if (!rendermime || type === undefined) {
+      return null;
+    }
+    const renderer = rendermime.createRenderer(type);
+    const model = rendermime.createModel({ data: bundle as Record<string, string>, trusted: false });
+    const place = document.createElement('div');
+    this.drawn.add(renderer);
+    // Some renderers measure their place, which has no size before it is in the page.
+    requestAnimationFrame(() => {
+      if (place.isConnected && !renderer.isDisposed) {
+        Widget.attach(renderer, place);
+        renderer.renderModel(model).catch((error: Error) => {
+          place.textContent = `This chart could not be drawn: ${error.message}`;
+        });
+      }
+    });
+    return place;
+  }
+
+  dispose(): void {
+    for (const renderer of this.drawn) {
+      if (!renderer.node.isConnected) {
+        // Its place was drawn anew; Lumino would insist on taking it out of the page itself.
+        renderer.clearFlag(Widget.Flag.IsAttached);
+      }
+      renderer.dispose();
+    }
+    this.drawn.clear();
+  }
+}
