@@ -179,7 +179,7 @@ describe('what can be done about a run', () => {
   });
 
   test('a question is shown to the kernel and answered to it', async () => {
-    const page = await ChatPage.opened();
+    const page = await ChatPage.opened({}, [], { applyToCell: vi.fn() });
     page.run([
       userItem('Draw'),
       {
@@ -194,6 +194,9 @@ describe('what can be done about a run', () => {
       }
     ]);
     expect(page.requested('shown')).toEqual([{ approval: 'a1', run: 'r2' }]);
+    await page.kernel.settle();
+    expect(page.button('Copy')).toBeDefined();
+    expect(page.button('Apply')).toBeUndefined();
     page.press('Run');
     expect(page.requested('answer')).toMatchObject([{ run: 'r2', approval: 'a1', decision: 'once', hash: 'h1' }]);
   });
