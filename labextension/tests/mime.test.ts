@@ -13,7 +13,6 @@ let sights: { node: Element; see(): void; gone: boolean }[] = [];
 beforeEach(() => {
   vi.useFakeTimers();
   sights = [];
-  vi.stubGlobal('requestAnimationFrame', (draw: () => void) => setTimeout(draw, 16));
   vi.stubGlobal(
     'IntersectionObserver',
     class {
@@ -87,8 +86,9 @@ test('has maths drawn by the typesetter of the page, and by no other', async () 
 const CHART = 'application/vnd.plotly.v1+json';
 
 /** An output area that can draw plotly's charts, around `renderer`. */
-function outputArea(renderer: Widget, drawn: Widget) {
+function outputArea(renderer: Widget, drawn: Widget, outputs: object[] = []) {
   const area = Object.assign(new Panel(), {
+    model: { length: outputs.length, get: (place: number) => ({ data: outputs[place] }) },
     rendermime: {
       mimeTypes: ['text/html', CHART],
       createModel: (options: object) => options,
@@ -108,12 +108,23 @@ test('has charts drawn by the renderers of its notebook, once they are in the pa
   const { node, renderer } = await rendered(record([call('1', { outputs })]));
   outputArea(renderer, drawn);
   sights[0]!.see();
-  vi.advanceTimersByTime(20);
+  vi.advanceTimersByTime(200);
   expect((drawn as Widget & { type?: string }).type).toBe(CHART);
   expect(node.querySelector('.am-chart')!.contains(drawn.node)).toBe(true);
   expect(renderModel).toHaveBeenCalledWith({ data: outputs[0], trusted: false });
   renderer.dispose();
   expect(drawn.isDisposed).toBe(true);
+});
+
+test('leaves charts to the outputs of their own that the cell has', async () => {
+  const renderModel = vi.fn(async () => undefined);
+  const outputs = [{ [CHART]: { data: [] }, 'text/plain': 'plotly figure' }];
+  const { node, renderer } = await rendered(record([call('1', { outputs })]));
+  outputArea(renderer, Object.assign(new Widget(), { renderModel }), [{ [RECORD_TYPE]: {} }, ...outputs]);
+  sights[0]!.see();
+  vi.advanceTimersByTime(200);
+  expect(renderModel).not.toHaveBeenCalled();
+  expect(node.querySelector('.am-chart')!.textContent).toBe('The chart is shown below.');
 });
 
 test('shows the text of a chart where nothing draws it', async () => {

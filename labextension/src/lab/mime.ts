@@ -10,7 +10,10 @@ export const RECORD_TYPE = 'application/vnd.agent-magic.run+json';
 
 /** A saved record as the cards that it was live, without what acts; drawn when it comes into sight. */
 class RecordRenderer extends Widget implements IRenderMime.IRenderer {
-  private readonly charts = new Charts(() => rendermimeAround(this));
+  private readonly charts = new Charts(
+    () => areaAround(this)?.rendermime ?? null,
+    type => isShown(type, areaAround(this))
+  );
   private view: RecordView | null = null;
   private record: RunRecord | null = null;
   private sight: IntersectionObserver | null = null;
@@ -55,14 +58,27 @@ class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   }
 }
 
-/** The renderers of the output area that `widget` stands in: a MIME extension is given none. */
-function rendermimeAround(widget: Widget): IRenderMimeRegistry | null {
+/** What is used here of the output area of a cell. */
+interface OutputArea {
+  readonly rendermime: IRenderMimeRegistry;
+  readonly model?: { readonly length: number; get(place: number): { readonly data: object } };
+}
+
+/** The output area that `widget` stands in: a MIME extension gets to know neither renderers nor other outputs. */
+function areaAround(widget: Widget): OutputArea | null {
   for (let around = widget.parent; around; around = around.parent) {
     if ('rendermime' in around) {
-      return around.rendermime as IRenderMimeRegistry;
+      return around as Widget & OutputArea;
     }
   }
   return null;
+}
+
+/** Whether an output of `area` is of that type: charts of a run are also outputs of their own, for other front ends. */
+function isShown(type: string, area: OutputArea | null): boolean {
+  return Array.from({ length: area?.model?.length ?? 0 }, (_, place) => area!.model!.get(place)).some(
+    output => type in output.data
+  );
 }
 
 const extension: IRenderMime.IExtension = {
