@@ -7,6 +7,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Chat } from '../chat/chat';
 import * as view from '../widget/view';
 import { AskAgent } from './ask_agent';
+import { Attention, type Notify } from './attention';
 import { acceptChange } from './change_dialog';
 import { addCommands, Ids } from './commands';
 import { Following } from './following';
@@ -43,6 +44,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
     Object.assign(globalThis, { [VIEW]: view });
     const words = wordsOf((translator ?? nullTranslator).load('agent_magic'));
     const tell = (text: string): void => void Notification.warning(text, { autoClose: 10_000 });
+    const notify: Notify = (text, label, callback) => {
+      const id = Notification.warning(text, { actions: [{ label, callback }], autoClose: false });
+      return () => Notification.dismiss(id);
+    };
     const dialogs = { accept: (change: Parameters<typeof acceptChange>[0]) => acceptChange(change, words), tell };
 
     let { sendKey } = DEFAULTS;
@@ -51,6 +56,16 @@ const plugin: JupyterFrontEndPlugin<void> = {
       const agent = new KernelAgent(notebook, kernel, host, (...given) => new Chat(...given), words);
       agent.chat.setSendKey(sendKey);
       agent.changed.connect(() => Object.values(Ids).forEach(id => app.commands.notifyCommandChanged(id)));
+      const show = (): void => {
+        if (following.notebook !== notebook) {
+          app.shell.activateById(notebook.id);
+        }
+        place.open();
+      };
+      const isSeen = (): boolean =>
+        (panel.isVisible && following.agent === agent) ||
+        (notebook.isVisible && notebook.node.querySelector('[role="alertdialog"]') !== null);
+      new Attention(agent, isSeen, show, notify, words);
       return agent;
     });
 
@@ -58,6 +73,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     panel.title.icon = agentIcon;
     const place = new SidePlace(app.shell, panel);
     addCommands(app.commands, { following, place, icon: agentIcon, tell, words });
+    panel.opened.connect(() => app.commands.notifyCommandChanged(Ids.toggle));
     Object.values(Ids).forEach(command => palette?.addItem({ command, category: words('Agent') }));
 
     listenForInterrupts(following);

@@ -18,6 +18,7 @@ export class KernelAgent {
   readonly client: Client;
   readonly chat: ChatControl;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _ended = new Signal<this, void>(this);
   private changes = 0;
 
   /** `notebook` is the one that the agent reads and changes, whichever the user looks at. */
@@ -46,6 +47,11 @@ export class KernelAgent {
     return this._changed;
   }
 
+  /** Told when the kernel has left its notebook, or that was closed. */
+  get ended(): ISignal<this, void> {
+    return this._ended;
+  }
+
   /** Whether there is an agent in this kernel. */
   get isLoaded(): boolean {
     return this.comm.state === 'open';
@@ -59,6 +65,7 @@ export class KernelAgent {
     this.changes++;
     this.notebook.context.pathChanged.disconnect(this.place, this);
     this.notebook.sessionContext.kernelChanged.disconnect(this.place, this);
+    this._ended.emit();
     Signal.clearData(this);
     this.chat.dispose();
     this.host.dispose();

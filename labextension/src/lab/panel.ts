@@ -1,3 +1,4 @@
+import { type ISignal, Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import type { Following } from './following';
 import type { KernelAgent } from './kernel_agent';
@@ -5,6 +6,7 @@ import type { Words } from './words';
 
 /** The side panel: the chat with the agent of the notebook that the user is in. */
 export class AgentPanel extends Widget {
+  private readonly _opened = new Signal<this, void>(this);
   private shown: KernelAgent | null = null;
   private readonly notice = document.createElement('p');
 
@@ -21,6 +23,19 @@ export class AgentPanel extends Widget {
     this.notice.className = 'am-lab-notice';
     following.changed.connect(this.follow, this);
     this.follow();
+  }
+
+  /** Told when the panel was shown or hidden. */
+  get opened(): ISignal<this, void> {
+    return this._opened;
+  }
+
+  protected override onAfterShow(): void {
+    this._opened.emit();
+  }
+
+  protected override onAfterHide(): void {
+    this._opened.emit();
   }
 
   protected override onActivateRequest(): void {
