@@ -24,7 +24,7 @@ describe('the model', () => {
     return page;
   }
 
-  test('is named on the button, and the list shows window, prices and keys', async () => {
+  test('is named on the button; the list shows window, prices and keys, and what has none last', async () => {
     const page = await ChatPage.opened();
     expect(page.button('Model: openai/gpt-5-mini')!.textContent).toBe('gpt-5-mini');
     page.press('Model: openai/gpt-5-mini');
@@ -33,8 +33,8 @@ describe('the model', () => {
     await page.answer('models', { models: MODELS, current: 'openai/gpt-5-mini' });
     expect([...page.element.querySelectorAll('[role=option]')].map(each => each.textContent)).toEqual([
       'openai/gpt-5-miniin use · 400k tokens · $0.25 / 2 per million in / out',
-      'anthropic/claude200k tokens · price unknown · no key',
-      'demo/demofree'
+      'demo/demofree',
+      'anthropic/claude200k tokens · price unknown · no key'
     ]);
   });
 
@@ -49,12 +49,12 @@ describe('the model', () => {
     page.key('ArrowUp');
     expect(field.getAttribute('aria-activedescendant')).toBe(options[2]!.id);
     page.key('Enter');
-    expect(page.requested('set_model')).toEqual([{ model: 'demo/demo' }]);
+    expect(page.requested('set_model')).toEqual([{ model: 'anthropic/claude' }]);
     await page.answer('set_model', {});
     expect(page.isShown(field)).toBe(false);
     expect(document.activeElement).toBe(page.button('Model: openai/gpt-5-mini'));
-    page.state({ model: { id: 'demo/demo', thinking: '' } });
-    expect(page.button('Model: demo/demo')!.textContent).toBe('demo');
+    page.state({ model: { id: 'anthropic/claude', thinking: '' } });
+    expect(page.button('Model: anthropic/claude')!.textContent).toBe('claude');
   });
 
   test('is searched in the kernel after a pause; a late answer to an earlier word is dropped', async () => {

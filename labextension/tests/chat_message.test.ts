@@ -134,7 +134,11 @@ describe('while a run goes on', () => {
     page.run([userItem('Fit a trend')]);
     page.say('Robustly');
     await page.answer('send', { as: 'steer' });
-    expect(page.find('.am-chat-waiting').textContent).toContain('Robustly');
+    const note = 'RobustlyTold to the agent at its next step';
+    expect(page.find('.am-chat-waiting').textContent).toBe(note);
+    page.state({ busy: true, queue: ['Robustly'] });
+    expect([...page.element.querySelectorAll('.am-chat-waiting')].map(each => each.textContent)).toEqual([note]);
+    page.state({ busy: true });
     const items = [userItem('Fit a trend'), userItem('Robustly', '2')];
     page.kernel.say({ type: 'run', run: 'r2', seq: 2, record: record('r2', items, RUNNING) });
     expect(page.element.querySelector('.am-chat-waiting')).toBeNull();

@@ -15,7 +15,9 @@ export function offerToApply(target: HTMLElement, words: Words, apply: (code: st
   });
   const dress = (added: HTMLElement) => {
     for (const buttons of [added, ...added.querySelectorAll<HTMLElement>('.am-code-buttons')]) {
-      const code = buttons.matches('.am-prose .am-code-buttons') ? buttons.closest('.am-code')?.querySelector('code') : null;
+      const code = buttons.matches('.am-prose .am-code-buttons')
+        ? buttons.closest('.am-code')?.querySelector('code')
+        : null;
       if (code && !buttons.querySelector('.am-chat-apply')) {
         const made = button(words('Apply'), () => apply(code.textContent ?? ''), {
           class: 'am-button am-quiet am-chat-apply',

@@ -43,6 +43,8 @@ export class Chat implements ChatControl {
   private readonly stopListening: (() => void)[];
   private state: AgentState | null = null;
   private sent: SentMessage[] = [];
+  /** Of what the kernel has queued: what steers the run. */
+  private steering = new Set<string>();
   private history = 0;
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
@@ -299,12 +301,19 @@ export class Chat implements ChatControl {
     this.log.toEnd();
     try {
       message.as = (await this.requests.request('send', { text, attachments: [...attachments], when })).as;
+      if (message.as === 'steer') {
+        this.steering.add(text);
+      }
     } catch (error) {
       this.sent = this.sent.filter(other => other !== message);
       this.composer.restore(text, attachments);
       this.notices.addError(this.words('Not sent: %1', messageOf(error)));
     }
     this.showMessages();
+  }
+
+  private isSent(text: string): boolean {
+    return this.sent.some(message => message.text === text);
   }
 
   private saidTimes(text: string): number {
@@ -315,6 +324,7 @@ export class Chat implements ChatControl {
   private showMessages(): void {
     const queue = this.state?.queue ?? [];
     this.sent = this.sent.filter(message => !this.isShown(message, queue));
+    this.steering = new Set([...this.steering].filter(text => queue.includes(text) || this.isSent(text)));
     const words = this.words;
     this.log.setPending([
       ...this.sent.map(({ text, attachments, as }) => ({
@@ -322,7 +332,11 @@ export class Chat implements ChatControl {
         attached: attachments.map(attachment => nameOf(attachment, words)),
         note: as === 'steer' ? words('Told to the agent at its next step') : ''
       })),
-      ...queue.map(text => ({ text, attached: [], note: words('Queued') }))
+      ...queue.map(text => ({
+        text,
+        attached: [],
+        note: this.steering.has(text) ? words('Told to the agent at its next step') : words('Queued')
+      }))
     ]);
   }
 

@@ -62,7 +62,9 @@ export class ModelPicker {
     this.popup.dispose();
   }
 
-  private show(models: ModelInfo[], current: string): void {
+  /** The models that can be used now stand first. */
+  private show(found: ModelInfo[], current: string): void {
+    const models = [...found.filter(model => model.key), ...found.filter(model => !model.key)];
     this.models = models;
     this.list.replaceChildren(
       ...models.map((model, place) => {
@@ -145,6 +147,7 @@ export class ModelPicker {
     if (!model) {
       return;
     }
+    this.search.tell(this.words('Choosing…'));
     try {
       await this.requests.request('set_model', { model: model.id });
       this.popup.close();
