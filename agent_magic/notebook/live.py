@@ -98,9 +98,11 @@ class LiveOutput(QuietView):
             # The record takes its place, so it needs no last word.
             self.broadcast.detach(widget.connection)
         super().finish()
-        self._publish(live=False)
-        if widget is not None:
-            widget.close()
+        try:
+            self._publish(live=False)
+        finally:
+            if widget is not None:
+                widget.close()
         for bundle in self.beyond:
             self._publisher.publish(bundle, {})
 
