@@ -81,7 +81,11 @@ def test_what_is_sent_while_a_run_goes_on_steers_it_or_is_queued(visit: Any) -> 
 @pytest.mark.parametrize("by", ["button", "toolbar"])
 @pytest.mark.parametrize("what", ["answer", "tool"])
 def test_stop_ends_a_run_of_the_panel(visit: Any, by: str, what: str) -> None:
-    told = "['Begun. ', silence('never'), 'Ended.']" if what == "answer" else "am.ToolCall('b', 'block', {'name': 'never'})"
+    told = (
+        "['Begun. ', silence('never'), 'Ended.']"
+        if what == "answer"
+        else "am.ToolCall('b', 'block', {'name': 'never'})"
+    )
     notebook, chat = opened(visit, "lab", told, "'Usable.'")
     chat.say("Begin")
     if what == "answer":
