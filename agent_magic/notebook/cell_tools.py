@@ -25,7 +25,8 @@ from .wording import count
 if TYPE_CHECKING:
     from .kernel import NotebookKernel
 
-# Seconds that a page has for its answer.
+# Seconds that a page has to answer at all, and to do what it is asked.
+PATIENCE = 5.0
 TIMEOUT = 30.0
 # Characters of all cells that one reading gives, of the source of each among several, and of its outputs.
 CHARACTERS = 14_000
@@ -161,6 +162,8 @@ class CellTools:
                 "the panel."
             )
         connection, page = found
+        if not await connection.is_there(page.id, PATIENCE):
+            raise ToolExecutionError(_UNHEARD)
         answer = await connection.ask(page.id, method, params, TIMEOUT)
         return answer if isinstance(answer, dict) else {}
 
@@ -245,6 +248,10 @@ def edited(source: str, arguments: Mapping[str, Any]) -> str:
     return source.replace(old, new)
 
 
+_UNHEARD = (
+    "The page that shows the notebook does not answer. Before ipykernel 7.4 a kernel may hear it only while no cell "
+    "runs: tell the user to ask in the panel, where no cell is needed."
+)
 _NO_CELL = {"id": "", "type": "code", "source": "", "outputs_text": "", "execution_count": None}
 
 

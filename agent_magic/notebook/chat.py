@@ -6,6 +6,7 @@ Every request is answered by what the subcommands of `%agent` and the cells do, 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -326,7 +327,9 @@ class Chat:
     def changed(self) -> None:
         """Something that pages show may have changed; may be called from any thread."""
         if any(connection.pages for connection in self._connections):
-            self._loop().call_soon_threadsafe(self._tell_soon)
+            # The loop may have ended, with all else.
+            with contextlib.suppress(RuntimeError):
+                self._loop().call_soon_threadsafe(self._tell_soon)
 
     def _on_event(self, event: AgentEvent) -> None:
         if isinstance(event, _TOLD):

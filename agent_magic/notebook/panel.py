@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,15 +35,11 @@ class Panel:
 
     def announce(self) -> None:
         """Tell the pages of this kernel that its agent can be reached; those that know already are told nothing new."""
-        from comm import create_comm
-
         if self.pages:
             return
         if self._comm is not None:
             self._comm.close()
-        self._take(
-            create_comm(target_name=TARGET, data={"type": "hello", "protocol": PROTOCOL, "version": __version__})
-        )
+        self._take(self._new_comm(data={"type": "hello", "protocol": PROTOCOL, "version": __version__}))
 
     def send(self, message: Mapping[str, Any]) -> None:
         """The transport of the connection."""
@@ -78,10 +75,22 @@ class Panel:
 
     def _closed(self, message: Mapping[str, Any]) -> None:
         """A page closed the comm, as one does that does not know it. Others may: let it be found as it was."""
-        from comm import create_comm, get_comm_manager
-
         if self._comm is not None:
             self.refused = True
-            again = create_comm(target_name=TARGET, comm_id=self._comm.comm_id, primary=False)
-            get_comm_manager().register_comm(again)
+            again = self._new_comm(comm_id=self._comm.comm_id, primary=False)
+            self._manager.register_comm(again)
             self._take(again)
+
+    @property
+    def _manager(self) -> Any:
+        return self._kernel.shell.kernel.comm_manager
+
+    def _new_comm(self, **named: Any) -> Any:
+        """A comm of this kernel; in an old ipykernel those of the package `comm`, if it is there, lead nowhere."""
+        comm = sys.modules.get("comm")
+        if comm is not None and comm.get_comm_manager() is self._manager:
+            return comm.create_comm(target_name=TARGET, **named)
+        from ipykernel.comm import Comm
+
+        make: Any = Comm
+        return make(target_name=TARGET, **named)

@@ -44,14 +44,17 @@ class Replaying:
         self._end = bool
 
     @contextlib.contextmanager
-    def cell(self, options: CellOptions) -> Iterator[str | None]:
-        """Record or replay what a cell asks for, if it or the settings want that; gives what to tell the user."""
+    def cell(self, options: CellOptions, in_cell: bool = True) -> Iterator[str | None]:
+        """Record or replay what a run asks for, if it or the settings want that; gives what to tell the user.
+
+        `in_cell`: what the cell that runs has recorded before is replaced.
+        """
         mode = RECORD if options.record else REPLAY if options.replay else ""
         way = self._way(mode) if mode else self._whole
         if way is None:
             yield None
             return
-        way.cell = running_cell(self._shell)
+        way.cell = running_cell(self._shell) if in_cell else ""
         way.recording.begin(way.cell)
         end: Callable[[], object] = way.install() if mode else bool
         try:

@@ -119,7 +119,7 @@ async def _shown(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Re
     forget = agent.subscribe(start)
     outcome = Outcome()
     try:
-        with kernel.replaying.cell(options) as note, kernel.showing(view, tools):
+        with kernel.replaying.cell(options, view.in_cell) as note, kernel.showing(view, tools):
             if note is not None:
                 view.recorder.add_note(note)
             async with stoppable(kernel.stop, task.cancel):

@@ -91,16 +91,16 @@ class PanelPage:
     def send(self, text: str, when: str = "now", attachments: tuple[Event, ...] = ()) -> str:
         return str(self.ask("send", text=text, attachments=list(attachments), when=when)["as"])
 
-    def say(self, text: str, **more: Any) -> Event:
+    def say(self, text: str, timeout: float = 20, **more: Any) -> Event:
         """Send a text to an idle kernel; the record of its run when that has ended."""
         seen = set(self.runs)
         assert self.send(text, **more) == "run"
         self.until(lambda: any(run not in seen for run in self.runs))
         run = next(run for run in self.runs if run not in seen)
-        return self.ended(run)
+        return self.ended(run, timeout)
 
-    def ended(self, run: str) -> Event:
-        self.until(lambda: self.runs[run]["state"] != "running")
+    def ended(self, run: str, timeout: float = 20) -> Event:
+        self.until(lambda: self.runs[run]["state"] != "running", timeout)
         return self.runs[run]
 
     @property

@@ -234,6 +234,27 @@ def test_a_run_that_cannot_begin_is_told_to_who_asked(fresh: Any) -> None:
     played(fresh, play)
 
 
+def test_a_run_of_the_panel_takes_the_place_of_no_cell_in_a_recording(
+    fresh: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh, "get_parent", lambda: {"metadata": {"cellId": "a cell"}}, raising=False)
+    replaying = fresh.agent_magic.kernel.replaying
+    cells: list[str] = []
+
+    def answer(context: Any, config: Any) -> str:
+        cells.append(replaying._whole.cell)
+        return "seen"
+
+    async def play(page: Page) -> None:
+        page.kernel.settings.replay_file = str(tmp_path / "recording.json")
+        page.kernel.settings.replay = "record"
+        await page.say("hi")
+        page.kernel.settings.replay = ""
+        assert cells == [""]
+
+    played(fresh, play, answer)
+
+
 # Going back -----------------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,8 @@ from agent_magic.notebook.flags import FLAGS
 
 from .every_command import CELLS
 from .kernel_client import Cell, Kernel
+from .page_client import subshell_of
+from .panel_page import PanelPage
 
 pytestmark = pytest.mark.kernel
 
@@ -219,6 +221,86 @@ def test_tab_completes_flags_lines_and_tools(kernel: Kernel, line: str, offered:
     reply = kernel.client.complete(line, len(line), reply=True, timeout=20)["content"]
     completed = [line[: reply["cursor_start"]] + match for match in reply["matches"]]
     assert line[: line.rindex(" ") + 1] + offered in completed
+
+
+# The panel ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(kernel: Kernel) -> Iterator[PanelPage]:
+    """17: it must work with the subshells of every version, and without any."""
+    page = PanelPage(kernel, subshell=subshell_of(kernel)).find()
+    page.attach()
+    yield page
+    kernel.run("agent.abort()\nawait agent.wait_for_idle()\nagent.clear_queues()")
+    page.ask("detach")
+    assert page.strays == []
+
+
+def test_the_panel_and_the_cells_are_one_conversation(kernel: Kernel, page: PanelPage) -> None:
+    kernel.run("agent.model = am.scripted('one', 'two')")
+    assert page.say("from the panel")["state"] == "done"
+    assert "two" in kernel.run("%%agent\nfrom a cell").text
+    said = kernel.run("print([message.text for message in agent.messages])").printed
+    assert said == "['from the panel', 'one', 'from a cell', 'two']\n"
+
+
+def test_a_run_of_the_panel_keeps_its_output_and_asks_nobody(kernel: Kernel, page: PanelPage) -> None:
+    kernel.run("@tool\ndef ask():\n    print('asking')\n    return input('name? ')")
+    kernel.run("@tool\nasync def later():\n    print('later')")
+    kernel.run("agent.model = am.scripted(call('ask'), call('later'), 'done')")
+    page.say("go", timeout=60)
+    first, second = page.items("tool")
+    assert "nobody to ask" in first["error"]
+    assert [output["text/plain"] for item in (first, second) for output in item["outputs"]] == ["asking\n", "later\n"]
+
+
+@pytest.mark.parametrize("answer", ["[am.Delay(20), 'never']", "call('sleepy')"])
+def test_stop_ends_a_run_of_the_panel(kernel: Kernel, page: PanelPage, answer: str) -> None:
+    kernel.run(f"agent.model = am.scripted({answer}, 'late')")
+    page.send("go")
+    page.until(lambda: page.runs and len(page.run["items"]) > ("sleepy" in answer))
+    page.settle(0.3)
+    stopped = kernel.interrupt()
+    page.until(lambda: page.run["state"] != "running")
+    assert time.monotonic() - stopped < 5
+    assert page.run["state"] == "aborted"
+
+
+def test_what_the_panel_sends_during_a_cell_is_heard_then_or_next(kernel: Kernel, page: PanelPage) -> None:
+    """15: what a page sent during a cell was lost, or blocked for ever."""
+    kernel.run("@tool\nasync def wait():\n    await __import__('asyncio').sleep(1)")
+    kernel.run("agent.model = am.scripted(call('wait'), 'one', 'two')")
+    later = page.subshell is None and hears_pages_between_cells_only(kernel)
+    sent: list[str] = []
+
+    def steer(message: dict[str, Any]) -> None:
+        page.take(message)
+        if not sent and page.runs and page.items("tool"):
+            sent.append(page.post("send", text="hurry", attachments=[], when="now"))
+
+    kernel.run_all("%%agent\nhello", on_message=steer)
+    answer = page.answer_to(sent[0])["result"]["as"]
+    assert answer == ("run" if later else "steer")
+    page.until(lambda: page.run["state"] == "done" and page.state["busy"] is False)
+    said = kernel.run("print([message.text for message in agent.messages if message.role != 'toolResult'])").printed
+    expected = ["hello", "", "hurry", "one"] if answer == "steer" else ["hello", "", "one", "hurry", "two"]
+    assert said == f"{expected}\n"
+
+
+def hears_pages_between_cells_only(kernel: Kernel) -> bool:
+    return kernel.run("import ipykernel\nprint(ipykernel.version_info[:2] < (7, 4))").printed == "True\n"
+
+
+def test_a_cell_waits_for_a_run_of_the_panel(kernel: Kernel, page: PanelPage) -> None:
+    kernel.run("agent.model = am.scripted([am.Delay(0.5), 'from the panel'], 'from the cell')")
+    page.send("panel")
+    cell = kernel.run("%%agent\nhi")
+    assert "waits for its end" in cell.printed
+    assert "from the cell" in cell.text
+
+
+# The end --------------------------------------------------------------------------------------------------------------
 
 
 def test_unloading_leaves_no_magic(python: str) -> None:
