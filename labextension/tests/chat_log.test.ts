@@ -40,6 +40,25 @@ describe('the conversation', () => {
     expect(page.element.querySelector('img')).toBeNull();
   });
 
+  test('shows the pictures that the user attached, also without a word', async () => {
+    const picture = { 'image/png': 'AQID' };
+    const page = await ChatPage.opened({}, [
+      record('r1', [{ ...userItem('What is this?'), outputs: [picture] }]),
+      record('r2', [{ ...userItem(''), outputs: [picture] }])
+    ]);
+    const images = [...page.element.querySelectorAll<HTMLImageElement>('.am-chat-bubble img')];
+    expect(images.map(image => [image.src, page.isShown(image)])).toEqual([
+      ['data:image/png;base64,AQID', true],
+      ['data:image/png;base64,AQID', true]
+    ]);
+  });
+
+  test('shows what is invisible in what was said', async () => {
+    const page = await ChatPage.opened({}, [record('r1', [userItem('a\u202eb, @In[3]')])]);
+    expect(page.bubbles).toEqual(['a\\u202eb, @In[3]']);
+    expect(page.find('.am-chat-mention').textContent).toBe('@In[3]');
+  });
+
   test('shows a run as it goes on, and what was said meanwhile where it was said', async () => {
     const page = await ChatPage.opened();
     page.run([userItem('Fit a trend'), { id: '2', kind: 'text', state: 'running', text: 'Fit' }]);

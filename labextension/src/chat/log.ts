@@ -2,9 +2,10 @@ import type { RunRecord } from '../protocol/messages';
 import { arrange, setText } from '../view/element';
 import type { RunActions } from '../view/view';
 import { offerToApply } from './apply';
+import { bubble } from './bubble';
 import { button, element, icon } from './element';
 import type { ChatHost } from './host';
-import { bubble, type Possible, Turn, type TurnActions } from './turn';
+import { type Possible, Turn, type TurnActions } from './turn';
 import type { Words } from './words';
 
 // Nearer to the end than this, in pixels, the log is at its end.

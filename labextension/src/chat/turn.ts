@@ -1,5 +1,6 @@
 import type { Item, RunRecord } from '../protocol/messages';
 import { RecordView, type RunActions, type ViewHost } from '../view/view';
+import { bubble } from './bubble';
 import { button, element, iconButton } from './element';
 import type { Words } from './words';
 
@@ -20,6 +21,7 @@ export class Turn {
   readonly element: HTMLElement;
   private readonly words: Words;
   private readonly actions: TurnActions;
+  private readonly host: ViewHost;
   private readonly said: HTMLElement;
   private readonly footer: HTMLElement;
   private readonly view: RecordView;
@@ -32,6 +34,7 @@ export class Turn {
     this.current = record;
     this.words = words;
     this.actions = actions;
+    this.host = host;
     this.said = element('div', { class: 'am-chat-said' });
     this.footer = element('div', { class: 'am-chat-turn-actions', role: 'group', 'aria-label': words('This answer') });
     const drawn = element('div', { class: 'am-chat-drawn' });
@@ -88,9 +91,9 @@ export class Turn {
     if (this.said.querySelector('.am-chat-edit')) {
       return;
     }
-    const text = this.prompt?.text ?? '';
-    this.said.hidden = text === '';
-    this.said.replaceChildren(bubble(text));
+    const { text = '', outputs = [] } = this.prompt ?? {};
+    this.said.hidden = text === '' && outputs.length === 0;
+    this.said.replaceChildren(bubble(text, outputs, this.host));
     this.showEditButton();
   }
 
@@ -177,16 +180,4 @@ export class Turn {
     this.footer.classList.toggle('am-chat-last', this.isLast);
     this.showEditButton();
   }
-}
-
-/** What the user said, with what he mentioned set off. */
-export function bubble(text: string): HTMLElement {
-  const made = element('div', { class: 'am-chat-bubble' });
-  let end = 0;
-  for (const mention of text.matchAll(/(?<![\p{L}\p{N}_.])@[\p{L}_][\p{L}\p{N}_]*/gu)) {
-    made.append(text.slice(end, mention.index), element('span', { class: 'am-chat-mention' }, mention[0]));
-    end = mention.index + mention[0].length;
-  }
-  made.append(text.slice(end));
-  return made;
 }
