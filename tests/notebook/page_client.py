@@ -27,7 +27,8 @@ def subshell_of(kernel: Kernel) -> str | None:
         except queue.Empty:
             continue
         if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
-            return reply["content"].get("subshell_id")
+            subshell: str | None = reply["content"].get("subshell_id")
+            return subshell
     return None
 
 
@@ -72,6 +73,7 @@ class Page:
         self._requests = 0
         self._attach = ""
         self._attach_at = 0.0
+        self._snapshot: str | None = None
 
     def request(self, method: str, **params: Any) -> str:
         """Send a request; returns its id."""
@@ -140,7 +142,8 @@ class Page:
         elif message["type"] == "deltas" and self.run is not None:
             fresh = [delta for delta in message["deltas"] if delta["seq"] > self.run["seq"]]
             if fresh and fresh[0]["seq"] != self.run["seq"] + 1:
-                self.request("snapshot", run=message["run"])
+                if self._snapshot is None or self._snapshot in self.responses:
+                    self._snapshot = self.request("snapshot", run=message["run"])
             elif fresh:
                 self._become({**self.run, "seq": fresh[-1]["seq"], "record": replayed(self.run["record"], fresh)})
 
