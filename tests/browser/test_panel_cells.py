@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .cells import RECORD, SETUP, answers
-from .chat_page import opened, panel, switch
+from .cells import RECORD
+from .chat_page import opened, switch
 
 pytestmark = pytest.mark.browser
 
@@ -86,10 +86,11 @@ def test_the_agent_reads_inserts_edits_and_runs_cells_of_the_notebook_where_its_
     def call(name: str, **arguments: Any) -> str:
         return f"am.ToolCall('{name}', '{name}', {arguments})"
 
+    edit = call("edit_cell", id="cell-2", old="print(1)", new="print(2)")
     told = (
         call("read_cells", ids=["cell-2"]),
         call("insert_cell", source="tigers = 1", after="cell-2"),
-        f"['Switch now. ', silence('on-another-tab'), {call('edit_cell', id='cell-2', old='print(1)', new='print(2)')}]",
+        f"['Switch now. ', silence('on-another-tab'), {edit}]",
         call("run_cell", id="cell-2"),
         "'Finished.'",
     )

@@ -1,0 +1,119 @@
+"""The panel and the cards for those who see differently or use no mouse: axe-core's rules, and keys alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from .cells import ASK, answers
+from .chat_page import ChatPage, opened
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).resolve().parents[2] / "labextension" / "node_modules" / "axe-core" / "axe.min.js"
+# Only what is ours: Lab's own faults are not in our hands.
+OURS = ["#agent-magic-panel", ".jp-Cell-outputArea .am-view"]
+FAULTS = """async places => {
+  const found = await axe.run({ include: places.map(place => [place]) });
+  if (found.passes.length < 10) throw new Error(`axe-core looked at ${found.passes.length} rules only`);
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+}"""
+ANSWER = """'''## Result
+
+A **bold** word, [a link](https://example.org), `code` and
+
+| region | growth |
+| --- | --- |
+| EU | 12 % |
+
+```python
+for region in regions:  # a comment
+    print(region, 1.5, "text")
+```
+'''"""
+
+
+def faults(chat: ChatPage) -> list[str]:
+    """What axe-core finds to be serious or critical in what we draw on this page."""
+    if not chat.page.evaluate("() => 'axe' in window"):
+        chat.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[str] = chat.page.evaluate(FAULTS, OURS)
+    return found
+
+
+def in_panel_and_cell(visit: Any) -> tuple[Any, ChatPage]:
+    """A notebook that shows a call that failed, a call that was done and an answer, and asks about a call."""
+    failing = "@tool\ndef fail(reason: str) -> str:\n    raise ValueError(reason)"
+    calls = ("call('note', text='x')", "call('fail', reason='month must be in 1..12')")
+    told = answers(
+        *calls, ANSWER, "[am.ThinkingContent('Well.'), *call('act', code='print(1)', times=2).content]", "'End.'"
+    )
+    notebook, chat = opened(visit, "lab", "'Hello.'", more=(failing, told, "%agent new", ASK))
+    for index in range(2, 5):
+        notebook.run(index)
+    chat.say("Begin")
+    chat.shows("Result")
+    chat.is_idle()
+    notebook.start(5)
+    expect(chat.question).to_be_visible()
+    expect(notebook.output(5).get_by_role("alertdialog")).to_be_visible()
+    return notebook, chat
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_axe_finds_no_serious_fault_in_panel_and_cards(visit: Any, theme: str) -> None:
+    notebook, chat = in_panel_and_cell(visit)
+    notebook.command("apputils:change-theme", theme=theme)
+    expect(notebook.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+    assert faults(chat) == []
+    for details in chat.log.locator("details").all():
+        details.evaluate("node => { node.open = true; }")
+    chat.question.get_by_role("button", name="Edit").click()
+    assert faults(chat) == []
+    for name in ("Conversations", "Attach", "Model: ", "Tools "):
+        chat.button(name).click()
+        expect(chat.popup).to_be_visible()
+        assert faults(chat) == [], name
+        notebook.page.keyboard.press("Escape")
+
+
+def test_keys_alone_send_answer_and_stop(visit: Any) -> None:
+    told = ("call('act', code='1')", "['Begun. ', silence('never')]")
+    notebook, chat = opened(visit, "lab", *told, more=("print(ran)",))
+    keys = notebook.page.keyboard
+    notebook.cell(2).locator(".jp-InputPrompt").click()
+    keys.press("Control+;")
+    expect(chat.field).to_be_focused()
+    keys.type("Begin")
+    keys.press("Enter")
+    run = chat.question.get_by_role("button", name="Run", exact=True)
+    expect(run).to_be_visible()
+    # Who writes is not torn away; Shift+Tab goes back to the question, which is the last thing above.
+    expect(chat.field).to_be_focused()
+    for _ in range(12):
+        keys.press("Shift+Tab")
+        if run.evaluate("button => button === document.activeElement"):
+            break
+    expect(run).to_be_focused()
+    keys.press("Enter")
+    chat.shows("Begun.")
+    # The question is gone, and the focus is not lost with it.
+    assert notebook.page.evaluate("() => document.activeElement !== document.body")
+    for _ in range(30):
+        if chat.stop.evaluate("button => button === document.activeElement"):
+            break
+        keys.press("Tab")
+    expect(chat.stop).to_be_focused()
+    keys.press("Enter")
+    chat.shows("stopped")
+    expect(chat.field).to_be_focused()
+    # Escape goes back to the notebook.
+    keys.press("Escape")
+    notebook.page.wait_for_function("() => document.activeElement.closest('.jp-Notebook') !== null")
+    notebook.run(2)
+    assert notebook.outputs(2)[0]["text"] == "[('1', 1)]\n"
