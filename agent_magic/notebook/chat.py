@@ -89,6 +89,7 @@ class Chat:
         self._connections[connection] = close
 
     def close(self) -> None:
+        self._runs.close()
         for undo in self._undo:
             undo()
         if self._timer is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .command import Answer, Words
 from .kernel import NotebookKernel
-from .wording import count
 
 OPEN_IT = (
     'The panel is the chat beside the notebook: choose "Agent" in the right sidebar of JupyterLab, or View > Right '
@@ -20,7 +19,7 @@ def panel(kernel: NotebookKernel, words: Words) -> Answer:
         return "There is no panel in a terminal. Ask by %agent TEXT, or open a notebook in JupyterLab."
     extension = kernel.shell.agent_magic.panel
     if extension.pages:
-        return f"The panel is open in {count(extension.pages, 'page')}.\n{OPEN_IT}"
+        return f"A page has opened the panel of this notebook.\n{OPEN_IT}"
     if extension.refused:
         return (
             "The page has no panel: the package agent-magic is not installed where JupyterLab itself runs. Install it "

@@ -45,39 +45,36 @@ class PanelOutput:
                 _replaced(sys, "stderr", lambda stream: _Stream(self, stream)),
                 _replaced(builtins, "input", _attended),
                 _replaced(getpass, "getpass", _attended),
-                self._hooked(shell.display_pub),
+                _replaced(shell.display_pub, "publish", self._displaying),
+                _replaced(shell.display_pub, "clear_output", self._clearing),
             ):
                 yield
         finally:
             unattended.reset(other)
             _owner.reset(token)
 
-    @contextlib.contextmanager
-    def _hooked(self, publisher: Any) -> Iterator[None]:
-        if not hasattr(publisher, "register_hook"):
-            yield
-            return
+    def _displaying(self, publish: Callable[..., None]) -> Callable[..., None]:
+        def published(data: Bundle, metadata: Bundle | None = None, *more: Any, **named: Any) -> None:
+            if _owner.get() is not self:
+                publish(data, metadata, *more, **named)
+                return
+            name, update = (named.get("transient") or {}).get("display_id"), bool(named.get("update"))
+            if update and not self._current.shows(name):
+                # It changes what stands elsewhere in the notebook.
+                publish(data, metadata, *more, **named)
+            else:
+                self._current.display(data, name, update)
 
-        def hook(message: dict[str, Any]) -> dict[str, Any] | None:
-            return None if _owner.get() is self and self._display(message) else message
+        return published
 
-        publisher.register_hook(hook)
-        try:
-            yield
-        finally:
-            publisher.unregister_hook(hook)
+    def _clearing(self, clear: Callable[..., None]) -> Callable[..., None]:
+        def cleared(*more: Any, **named: Any) -> None:
+            if _owner.get() is self:
+                self._current.clear()
+            else:
+                clear(*more, **named)
 
-    def _display(self, message: dict[str, Any]) -> bool:
-        """Take in an output; False for a change of one that is elsewhere in the notebook."""
-        content, captured = message["content"], self._current
-        name = (content.get("transient") or {}).get("display_id")
-        if message["header"]["msg_type"] == "update_display_data" and not captured.shows(name):
-            return False
-        if "data" in content:
-            captured.display(content["data"], name, captured.shows(name))
-        else:
-            captured.clear()
-        return True
+        return cleared
 
 
 class _Stream:
@@ -111,7 +108,7 @@ def _attended(ask: Callable[..., str]) -> Callable[..., str]:
 
 @contextlib.contextmanager
 def _replaced(holder: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
-    before = getattr(holder, name)
+    before, own = getattr(holder, name), name in vars(holder)
     ours = make(before)
     setattr(holder, name, ours)
     try:
@@ -119,4 +116,7 @@ def _replaced(holder: Any, name: str, make: Callable[[Any], Any]) -> Iterator[No
     finally:
         # Else somebody has put something in its place, and will put ours back.
         if getattr(holder, name) is ours:
-            setattr(holder, name, before)
+            if own:
+                setattr(holder, name, before)
+            else:
+                delattr(holder, name)

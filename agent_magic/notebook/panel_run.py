@@ -85,6 +85,11 @@ class PanelRuns:
         if task is not None and self._kernel.agent.loop is None:
             task.get_loop().call_soon_threadsafe(task.cancel)
 
+    def close(self) -> None:
+        """Stop the run that a page asked for, if there is one."""
+        if self._task is not None:
+            self.stop()
+
     async def _run(self, errand: Errand, begun: asyncio.Future[None]) -> Outcome:
         output = PanelOutput()
         with output.catching(self._kernel.shell):

@@ -188,6 +188,7 @@ def test_what_tools_print_and_show_is_in_their_cards(page: PanelPage) -> None:
         "@tool\nasync def later():\n    print('one')\n    await asyncio.sleep(0.05)\n    print('two')\n"
         "    from IPython.display import display, HTML\n    display(3)\n"
         "@tool(thread=True)\ndef aside():\n    print('from a thread', file=sys.stderr)\n"
+        "    from IPython.display import display\n    display(4)\n"
     )
     kernel.run(
         "answers(am.AssistantMessage([am.ToolCall('a', 'plain', {}), am.ToolCall('b', 'later', {}), "
@@ -196,7 +197,7 @@ def test_what_tools_print_and_show_is_in_their_cards(page: PanelPage) -> None:
     kernel.run("print('a cell')")
     page.say("go")
     shown = {item["name"]: [output["text/plain"] for output in item.get("outputs", ())] for item in page.items("tool")}
-    assert shown == {"plain": ["from plain\n"], "later": ["one\ntwo\n", "3"], "aside": ["from a thread\n"]}
+    assert shown == {"plain": ["from plain\n"], "later": ["one\ntwo\n", "3"], "aside": ["from a thread\n", "4"]}
     assert kernel.run("print(type(sys.stdout).__module__)").printed.startswith("ipykernel")
 
 
@@ -514,9 +515,85 @@ def test_the_line_says_where_the_panel_is() -> None:
         assert "agent_magic.panel()" in kernel.run("%agent panel").printed
         page = PanelPage(kernel).find()
         page.attach()
-        assert kernel.run("%agent panel").printed.startswith("The panel is open in 1 page.")
+        assert kernel.run("%agent panel").printed.startswith("A page has opened the panel")
         page.ask("detach")
         client = kernel.client
         client.shell_channel.send(client.session.msg("comm_close", {"comm_id": page.comm, "data": {}}))
         page.settle()
         assert kernel.run("%agent panel").printed.startswith("The page has no panel")
+
+
+def test_unloading_stops_the_run_of_the_panel_and_loading_goes_on() -> None:
+    with Kernel() as kernel:
+        page = PanelPage(kernel)
+        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        kernel.run(SETUP)
+        kernel.run("answers([am.Delay(20), 'late'])")
+        page.attach()
+        page.send("hello")
+        page.until(lambda: running(page))
+        kernel.run_all("old = agent\n%unload_ext agent_magic", on_message=page.take)
+        assert kernel.run("await old.wait_for_idle()\nprint(old.state.stop_cause)").printed == "aborted\n"
+        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        kernel.run(SETUP)
+        kernel.run("answers('one')")
+        page.attach()
+        assert page.say("hello")["state"] == "done"
+        assert page.strays == []
+
+
+def test_a_page_reaches_a_run_whose_cell_cannot_await(page: PanelPage) -> None:
+    """15: while a cell blocked, nobody was heard."""
+    kernel = page.kernel
+    page.subshell = subshell_of(kernel)
+    assert page.subshell is not None
+    kernel.run("answers([am.Delay(0.8), 'one'], 'two')")
+    sent: list[str] = []
+
+    def steer(message: object) -> None:
+        page.take(message)  # type: ignore[arg-type]
+        if not sent and page.runs and page.items("user"):
+            sent.append(page.post("send", text="hurry", attachments=[], when="now"))
+
+    try:
+        kernel.run_all("%%time\n%%agent\nhello", on_message=steer)
+    finally:
+        page.subshell = None
+    assert page.answer_to(sent[0])["result"] == {"as": "steer"}
+    assert history(kernel) == ["hello", "one", "hurry", "two"]
+    page.until(lambda: page.run["state"] == "done")
+
+
+# Complaints -----------------------------------------------------------------------------------------------------------
+
+
+def test_one_output_a_run_however_many_tools_show_something(page: PanelPage) -> None:
+    """29: many rich outputs made the notebook scroll badly."""
+    kernel = page.kernel
+    kernel.run(f"import base64\npicture = base64.b64decode({PICTURE!r})")
+    kernel.run("@tool\ndef draw():\n    from IPython.display import Image, display\n    display(Image(data=picture))")
+    calls = ", ".join(f"am.ToolCall('c{number}', 'draw', {{}})" for number in range(6))
+    kernel.run(f"answers(am.AssistantMessage([{calls}]), 'done')")
+    cell = kernel.run("%%agent\ngo")
+    assert len(cell.of_type("display_data")) == 1
+    assert [len(item.get("outputs", ())) for item in cell.record["items"] if item["kind"] == "tool"] == [1] * 6
+
+
+def test_it_needs_no_port_no_child_process_and_little_memory() -> None:
+    """60: helper processes were left behind, a fixed port kept a server from starting, 1.3 GB before a message."""
+    look = (
+        "import psutil\nme = psutil.Process()\n"
+        "print(sorted({c.laddr.port for c in me.net_connections('inet') if c.status == 'LISTEN'}), "
+        "len(me.children(recursive=True)))"
+    )
+    with Kernel() as bare:
+        ports = eval(bare.run(look).printed.split("] ")[0] + "]")
+        before = int(bare.run("print(me.memory_info().rss)").printed)
+        other = PanelPage(bare)
+        bare.run_all("%load_ext agent_magic", on_message=other.take)
+        other.attach()
+        assert other.say("hello")["state"] == "done"
+        after = bare.run(look).printed
+        assert eval(after.split("] ")[0] + "]") == ports
+        assert after.endswith("] 0\n")
+        assert int(bare.run("print(me.memory_info().rss)").printed) - before < 100_000_000
