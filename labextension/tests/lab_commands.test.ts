@@ -26,6 +26,7 @@ class Page {
     return new KernelAgent(notebook, kernel, host, element => (this.chat = new FakeChat(element)), words);
   });
   readonly place = {
+    isThere: true,
     isOpen: () => this.isOpen,
     open: () => void (this.isOpen = true),
     close: () => void (this.isOpen = false)
@@ -36,6 +37,9 @@ class Page {
     addCommands(this.commands, {
       following: this.following,
       place: {
+        get isThere() {
+          return place.isThere;
+        },
         get isOpen() {
           return place.isOpen();
         },
@@ -93,6 +97,8 @@ describe('commands', () => {
     expect(enabled()).toEqual([Ids.open, Ids.toggle, Ids.newConversation, Ids.askAboutCell, Ids.attachSelection, Ids.stop]);
     page.tracker.shows(null);
     expect(enabled()).toEqual([Ids.open, Ids.toggle]);
+    page.place.isThere = false;
+    expect(enabled()).toEqual([]);
   });
 
   test('load the agent, and tell what keeps it from loading', async () => {

@@ -16,6 +16,8 @@ export const Ids = {
 
 /** Where the panel is. */
 export interface Place {
+  /** Whether the page has it at all. */
+  readonly isThere: boolean;
   readonly isOpen: boolean;
   open(): void;
   close(): void;
@@ -50,13 +52,16 @@ export function addCommands(commands: CommandRegistry, { following, place, icon,
     });
   };
 
-  add(Ids.open, words('Open the Agent Panel'), words('Write to the agent of this notebook'), () => place.open());
+  const isThere = (): boolean => place.isThere;
+  add(Ids.open, words('Open the Agent Panel'), words('Write to the agent of this notebook'), () => place.open(), {
+    isEnabled: isThere
+  });
   add(
     Ids.toggle,
     words('Agent'),
     words('Show or hide the panel of the agent'),
     () => (place.isOpen ? place.close() : place.open()),
-    { icon, isToggled: () => place.isOpen }
+    { icon, isEnabled: isThere, isToggled: () => place.isOpen }
   );
   add(
     Ids.load,

@@ -50,12 +50,13 @@ const plugin: JupyterFrontEndPlugin<void> = {
     };
     const dialogs = { accept: (change: Parameters<typeof acceptChange>[0]) => acceptChange(change, words), tell };
 
+    const changed = (): void => Object.values(Ids).forEach(id => app.commands.notifyCommandChanged(id));
     let { sendKey } = DEFAULTS;
     const following = new Following(tracker, (notebook, kernel) => {
       const host = new NotebookHost(notebook, words, dialogs);
       const agent = new KernelAgent(notebook, kernel, host, (...given) => new Chat(...given), words);
       agent.chat.setSendKey(sendKey);
-      agent.changed.connect(() => Object.values(Ids).forEach(id => app.commands.notifyCommandChanged(id)));
+      agent.changed.connect(changed);
       const show = (): void => {
         if (following.notebook !== notebook) {
           app.shell.activateById(notebook.id);
@@ -73,7 +74,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     panel.title.icon = agentIcon;
     const place = new SidePlace(app.shell, panel);
     addCommands(app.commands, { following, place, icon: agentIcon, tell, words });
-    panel.opened.connect(() => app.commands.notifyCommandChanged(Ids.toggle));
+    panel.opened.connect(changed);
     Object.values(Ids).forEach(command => palette?.addItem({ command, category: words('Agent') }));
 
     listenForInterrupts(following);
@@ -83,6 +84,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
     const start = async (): Promise<void> => {
       place.moveTo(DEFAULTS.side);
+      changed();
       restorer?.add(panel, panel.id);
       // The page is not to wait for these settings.
       await app.restored;

@@ -27,6 +27,10 @@ export class SidePlace implements Place {
     }
   }
 
+  get isThere(): boolean {
+    return this.side !== null;
+  }
+
   get isOpen(): boolean {
     return this.widget.isVisible;
   }
