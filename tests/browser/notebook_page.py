@@ -70,11 +70,16 @@ class NotebookPage:
             "([name, rest]) => window.jupyterapp.commands.execute(name, rest).then(() => null)", [name, arguments]
         )
 
-    def run(self, index: int, *, fails: bool = False) -> None:
-        """Run a cell and wait until it has ended, well or, with `fails`, with an error."""
+    def run(self, index: int) -> None:
+        """Run a cell and wait until it has ended, well or not."""
         self.page.evaluate(RUN, [index, True])
-        errors = [output["evalue"] for output in self.outputs(index) if output["output_type"] == "error"]
-        assert bool(errors) == fails, errors
+
+    def prepare(self, count: int) -> None:
+        """Run the first cells, none of which may fail."""
+        for index in range(count):
+            self.run(index)
+            errors = [output["evalue"] for output in self.outputs(index) if output["output_type"] == "error"]
+            assert errors == [], f"cell {index}"
 
     def start(self, index: int) -> None:
         """Run a cell without waiting."""

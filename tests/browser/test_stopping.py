@@ -16,8 +16,7 @@ def running(visit: Any, app: str, *sources: str) -> Any:
     notebook = visit(app)
     notebook.server.write("stop.ipynb", [SETUP, answers(*sources), ASK, "print('not aborted')", "print('usable')"])
     notebook.open("stop.ipynb")
-    notebook.run(0)
-    notebook.run(1)
+    notebook.prepare(2)
     notebook.start(2)
     return notebook
 
