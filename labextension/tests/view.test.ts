@@ -428,6 +428,14 @@ describe('a question', () => {
     expect(card.textContent).toContain('print(2)');
   });
 
+  test('keeps the keys from the notebook', () => {
+    const { press, find } = asked();
+    press('Edit');
+    expect(find('textarea')!.hasAttribute('data-lm-suppress-shortcuts')).toBe(true);
+    find('pre')!.focus();
+    expect(find('pre')!.hasAttribute('data-lm-suppress-shortcuts')).toBe(true);
+  });
+
   test('answered elsewhere it closes here', () => {
     const { update, all, items, find } = asked();
     expect(find('.am-tool')).toBeNull();

@@ -70,8 +70,6 @@ export class Approval implements ItemView {
     this.element.setAttribute('role', this.around.actions ? 'alertdialog' : 'group');
     this.element.setAttribute('aria-labelledby', title);
     this.element.setAttribute('aria-describedby', body);
-    // Keys pressed here are not for the notebook: there, two of them delete a cell.
-    this.element.setAttribute('data-lm-suppress-shortcuts', 'true');
     this.problem.textContent = '';
     this.element.replaceChildren(head, element('div', 'am-body', shown, this.form, this.problem));
     this.drawButtons();
@@ -81,7 +79,7 @@ export class Approval implements ItemView {
     const { item } = this;
     const words = { done: 'allowed', denied: 'denied', aborted: 'not answered' }[item.state as string] ?? item.state;
     this.returnFocus();
-    for (const name of ['role', 'aria-labelledby', 'aria-describedby', 'data-lm-suppress-shortcuts', 'aria-busy']) {
+    for (const name of ['role', 'aria-labelledby', 'aria-describedby', 'aria-busy']) {
       this.element.removeAttribute(name);
     }
     this.element.className = 'am-asked am-note';

@@ -4,6 +4,7 @@ import { arrange, element, setText } from './element';
 import { CallFold } from './fold';
 import { Footer } from './footer';
 import { drawItem, type ItemView, type Surroundings } from './items';
+import { keepKeys } from './keys';
 import type { Item, MimeBundle, RunRecord } from './record';
 import { oneLine } from './wording';
 
@@ -80,6 +81,7 @@ export class RecordView {
     if (actions) {
       this.root.append(this.announcer.element);
     }
+    keepKeys(this.root);
     target.append(this.root);
     this.heights = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this.keepHeight());
     this.heights?.observe(this.list);
