@@ -69,6 +69,7 @@ describe('a kernel without an agent', () => {
       text: 'This kernel has no agent yet.',
       action: { label: 'Load agent_magic', run }
     });
+    vi.advanceTimersByTime(10_000);
     expect(instead(page)).toBe('This kernel has no agent yet.');
     expect(page.isShown(page.message)).toBe(false);
     vi.advanceTimersByTime(10_000);

@@ -279,7 +279,9 @@ export class Chat implements ChatControl {
 
   private takeRun({ record }: RunState): void {
     // The view of the run reads what comes then.
-    if (record.state === 'running' && !this.log.records.some(({ run }) => run === record.run)) {
+    if (record.state !== 'running') {
+      this.live.textContent = '';
+    } else if (!this.log.records.some(({ run }) => run === record.run)) {
       this.live.textContent = this.words('The agent is at work.');
     }
     this.log.update(record);
