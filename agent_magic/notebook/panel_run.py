@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 from typing import Any
 
@@ -72,8 +71,7 @@ class PanelRuns:
         """Begin a run, and wait for nothing: a future that is done when it has begun, and its task."""
         loop = asyncio.get_running_loop()
         begun: asyncio.Future[None] = loop.create_future()
-        # Nothing of the message that asked for the run may stick to it, such as where its output belongs.
-        task = contextvars.Context().run(loop.create_task, self._run(errand, begun))
+        task = loop.create_task(self._run(errand, begun))
         self._task = task
         task.add_done_callback(self._ended)
         return begun, task

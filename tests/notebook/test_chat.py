@@ -213,6 +213,37 @@ def test_what_arrives_when_it_is_too_late_to_steer_is_the_next_message(fresh: An
     played(fresh, play, "one", "two")
 
 
+def test_what_is_sent_while_a_run_is_about_to_begin_steers_it(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(page: Page) -> None:
+        ready = asyncio.Event()
+        monkeypatch.setattr(page.kernel.servers, "ready", ready.wait)
+        first = asyncio.ensure_future(page.ask("send", text="first", attachments=[], when="now"))
+        await page.until(lambda: page.kernel.busy)
+        assert await page.ask("send", text="second", attachments=[], when="now") == {"as": "steer"}
+        ready.set()
+        assert await first == {"as": "run"}
+        await page.until(lambda: not page.kernel.busy)
+        assert history(page) == ["first", "second", "one"]
+
+    played(fresh, play, "one")
+
+
+def test_stop_ends_a_run_that_is_about_to_begin(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(page: Page) -> None:
+        never = asyncio.Event()
+        with monkeypatch.context() as patch:
+            patch.setattr(page.kernel.servers, "ready", never.wait)
+            first = asyncio.ensure_future(page.refusal("send", text="first", attachments=[], when="now"))
+            await page.until(lambda: page.kernel.busy)
+            await page.ask("stop")
+            assert "stopped" in await first
+        assert not page.kernel.busy
+        assert history(page) == []
+        assert (await page.say("second"))["state"] == "done"
+
+    played(fresh, play, "one")
+
+
 def test_a_failed_run_is_told_in_its_record_and_the_next_one_works(fresh: Any) -> None:
     async def play(page: Page) -> None:
         record = await page.say("first")
