@@ -60,7 +60,7 @@ export class KernelComm implements Transport {
   }
 
   send(message: PageMessage): void {
-    if (this.comm && !this.comm.isDisposed) {
+    if (this.comm && !this.comm.isDisposed && !this.kernel.isDisposed) {
       this.comm.send(message as unknown as JSONObject);
     }
   }

@@ -36,7 +36,10 @@ export class SidePlace implements Place {
   }
 
   open(): void {
-    this.shell.activateById(this.widget.id);
+    // Notebook 7.2 hides what is open already.
+    if (!this.isOpen) {
+      this.shell.activateById(this.widget.id);
+    }
     this.widget.activate();
   }
 
