@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import sys
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -112,7 +113,7 @@ class LiveOutput(QuietView):
         """The widget, where a page may be there that shows it."""
         kernel = self._kernel
         somebody = getattr(getattr(kernel.shell, "kernel", None), "_allow_stdin", False)
-        if not (self._updates and somebody and kernel.settings.widgets):
+        if not (self._updates and somebody and kernel.settings.widgets and _hears_pages()):
             return None
         from .run_widget import PageWidget, widgets_are_built
 
@@ -163,3 +164,9 @@ class LiveOutput(QuietView):
         self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)
         self._shown, self._changed = True, False
         self._pace.spend(max(1.0, (time.monotonic() - began) * RATE / SHARE))
+
+
+def _hears_pages() -> bool:
+    """Whether messages of a page may be handled while a cell runs; ipykernel before 7 keeps them waiting."""
+    ipykernel = sys.modules.get("ipykernel")
+    return ipykernel is None or ipykernel.version_info[0] >= 7

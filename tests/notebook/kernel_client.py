@@ -71,6 +71,7 @@ class Kernel:
     """
 
     def __init__(self, python: str = sys.executable, folder: Path | None = None, **environment: str) -> None:
+        self.python = python
         self.manager = KernelManager(kernel_name="python3")
         assert self.manager.kernel_spec is not None
         self.manager.kernel_spec.argv[0] = python
