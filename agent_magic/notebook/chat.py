@@ -144,29 +144,33 @@ class Chat:
 
     def attach(self, request: Request) -> dict[str, Any]:
         runs, earlier = self.history.records()
-        self._told = self._state()
+        state = self._state()
+        self.changed()
         if self._kernel.runs.going_on and self._kernel.view is not None:
             # Behind the answer, which makes the page ready for it.
             asyncio.get_running_loop().call_soon(self._follow_in, request.connection, self._kernel.view)
-        return {"state": self._told, "runs": runs, "earlier": earlier}
+        return {"state": state, "runs": runs, "earlier": earlier}
 
     # Runs -------------------------------------------------------------------------------------------------------------
 
     async def send(self, request: Request) -> dict[str, Any]:
         text, attachments = request.text("text"), request.objects("attachments")
         when = request.choice("when", ("now", "next"))
-        agent = self._kernel.agent
-        if self._kernel.busy:
-            message = await chat_message(self._kernel, text, attachments)
-            if self._kernel.busy:
-                (agent.steer if when == "now" else agent.follow_up)(message)
-                self.changed()
-                return {"as": "steer" if when == "now" else "follow_up"}
-        await self._run(Errand(CellOptions(), lambda: chat_message(self._kernel, text, attachments)))
+        message = await chat_message(self._kernel, text, attachments)
+
+        async def made() -> UserMessage:
+            return message
+
+        try:
+            await self._run(Errand(CellOptions(), made))
+        except AgentBusyError:
+            agent = self._kernel.agent
+            (agent.steer if when == "now" else agent.follow_up)(message)
+            self.changed()
+            return {"as": "steer" if when == "now" else "follow_up"}
         return {"as": "run"}
 
     async def retry(self, request: Request) -> None:
-        self._check_idle()
         errand = retry(self._kernel, ())
         if not isinstance(errand, Errand):
             raise AgentMagicError(NOTHING_SAID)
@@ -193,7 +197,8 @@ class Chat:
         return answer
 
     async def _run(self, errand: Errand) -> None:
-        """Begin a run on the kernel's own loop, whichever loop this is."""
+        """Begin a run on the kernel's own loop, whichever loop this is. Raises `AgentBusyError` during a run."""
+        self._check_idle()
         loop = main_loop(self._kernel)
         if loop is asyncio.get_running_loop():
             await self._runs.start(errand)

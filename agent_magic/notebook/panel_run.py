@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import ExitStack
 from typing import Any
 
-from ..errors import AgentMagicError
+from ..agent.agent import BUSY
+from ..errors import AgentBusyError, AgentMagicError
 from ..events import AgentEndEvent, AgentEvent, ToolExecutionEndEvent
 from .command import Errand
 from .kernel import NotebookKernel
@@ -55,7 +57,7 @@ class PanelRuns:
         self._task: asyncio.Task[Outcome] | None = None
 
     async def start(self, errand: Errand) -> None:
-        """Begin a run; returns when it has begun. Raises what keeps it from beginning."""
+        """Begin a run; returns when it has begun. Raises what keeps it from beginning, such as that one goes on."""
         begun, task = self.begin(errand)
         ends: set[asyncio.Future[Any]] = {begun, task}
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -69,11 +71,17 @@ class PanelRuns:
 
     def begin(self, errand: Errand) -> tuple[asyncio.Future[None], asyncio.Task[Outcome]]:
         """Begin a run, and wait for nothing: a future that is done when it has begun, and its task."""
+        if self._kernel.busy:
+            raise AgentBusyError(BUSY)
         loop = asyncio.get_running_loop()
         begun: asyncio.Future[None] = loop.create_future()
-        task = loop.create_task(self._run(errand, begun))
+        # From here on, since the task begins only later; closed where it never does.
+        hold = ExitStack()
+        hold.enter_context(self._kernel.occupied())
+        task = loop.create_task(self._run(errand, begun, hold))
         self._task = task
         task.add_done_callback(self._ended)
+        task.add_done_callback(lambda _: hold.close())
         return begun, task
 
     def stop(self) -> None:
@@ -88,9 +96,9 @@ class PanelRuns:
         if self._task is not None:
             self.stop()
 
-    async def _run(self, errand: Errand, begun: asyncio.Future[None]) -> Outcome:
+    async def _run(self, errand: Errand, begun: asyncio.Future[None], hold: ExitStack) -> Outcome:
         output = PanelOutput()
-        with output.catching(self._kernel.shell):
+        with hold, output.catching(self._kernel.shell):
             return await shown_run(
                 self._kernel, errand, lambda recorder: PanelView(self._kernel, recorder, output, begun)
             )

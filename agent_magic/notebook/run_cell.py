@@ -52,7 +52,8 @@ async def run_cell(kernel: NotebookKernel, errand: Errand, wait: bool = False) -
     try:
         if kernel.busy:
             await _idle(kernel, wait)
-        outcome = await shown_run(kernel, errand, lambda recorder: _view(kernel, errand.options, recorder))
+        with kernel.occupied():
+            outcome = await shown_run(kernel, errand, lambda recorder: _view(kernel, errand.options, recorder))
     except AgentMagicError as error:
         return Outcome(None, error)
     except asyncio.CancelledError:
@@ -87,15 +88,10 @@ async def _idle(kernel: NotebookKernel, wait: bool) -> None:
 
 
 async def shown_run(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Recorder], QuietView]) -> Outcome:
-    """Run the agent on `errand`, shown by the view that `make_view` makes. The kernel must not be busy.
+    """Run the agent on `errand`, shown by the view that `make_view` makes, while the kernel is held `occupied`.
 
     Raises `AgentMagicError` and `UsageError` for what keeps the run from beginning.
     """
-    with kernel.occupied():
-        return await _shown(kernel, errand, make_view)
-
-
-async def _shown(kernel: NotebookKernel, errand: Errand, make_view: Callable[[Recorder], QuietView]) -> Outcome:
     agent, options = kernel.agent, errand.options
     overrides, tools = kernel.overrides(options), kernel.chosen_tools(options)
     message = await errand.message()

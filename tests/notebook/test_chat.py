@@ -228,6 +228,25 @@ def test_what_is_sent_while_a_run_is_about_to_begin_steers_it(fresh: Any, monkey
     played(fresh, play, "one")
 
 
+def test_of_two_messages_at_once_the_second_steers(fresh: Any) -> None:
+    async def play(page: Page) -> None:
+        sent = [page.ask("send", text=text, attachments=[], when="now") for text in ("first", "second")]
+        assert await asyncio.gather(*sent) == [{"as": "run"}, {"as": "steer"}]
+        await page.until(lambda: not page.kernel.busy)
+        assert sorted(history(page)) in (["first", "one", "second"], ["first", "one", "second", "two"])
+
+    played(fresh, play, "one", "two")
+
+
+def test_a_page_that_attaches_keeps_no_news_from_the_others(fresh: Any) -> None:
+    async def play(page: Page) -> None:
+        page.kernel.tools.off.discard("shell")
+        await Page(page.kernel, "other").attach()
+        await page.until(lambda: {tool["name"]: tool["on"] for tool in page.state["tools"]}["shell"])
+
+    played(fresh, play)
+
+
 def test_stop_ends_a_run_that_is_about_to_begin(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def play(page: Page) -> None:
         never = asyncio.Event()
