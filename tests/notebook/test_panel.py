@@ -5,8 +5,10 @@ Numbers at the head of a test are those of user complaints about other notebook 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -597,3 +599,15 @@ def test_it_needs_no_port_no_child_process_and_little_memory() -> None:
         assert eval(after.split("] ")[0] + "]") == ports
         assert after.endswith("] 0\n")
         assert int(bare.run("print(me.memory_info().rss)").printed) - before < 100_000_000
+
+
+def test_an_agent_that_is_loaded_with_the_kernel_is_found(tmp_path: Path) -> None:
+    profile = tmp_path / "profile_default"
+    profile.mkdir()
+    config = {"InteractiveShellApp": {"extensions": ["agent_magic"]}}
+    (profile / "ipython_kernel_config.json").write_text(json.dumps(config))
+    with Kernel(IPYTHONDIR=str(tmp_path)) as kernel:
+        page = PanelPage(kernel).find()
+        page.attach()
+        assert page.say("What can you do?")["state"] == "done"
+        assert page.strays == []
