@@ -85,6 +85,10 @@ describe('the conversation', () => {
     live.textContent = '';
     page.kernel.say({ type: 'deltas', run: 'r2', deltas: [{ seq: 2, item: null, set: { turns: 2 } }] });
     expect(live.textContent).toBe('');
+    page.run([], 'r3');
+    expect(live.textContent).toBe('The agent is at work.');
+    page.kernel.say({ type: 'run', run: 'r3', seq: 2, record: record('r3', []) });
+    expect(live.textContent).toBe('');
   });
 
   test('is asked for again when the kernel says that it is another', async () => {

@@ -2,13 +2,13 @@ import type { Client } from '../protocol/client';
 import type { AgentState, AttachResult, Attachment, RunState } from '../protocol/messages';
 import { stopRun } from '../view/stop';
 import type { RunActions } from '../view/view';
-import { nameOf } from './attachments';
 import { Composer, type When } from './composer';
 import { button, element } from './element';
 import { Header } from './header';
 import type { ChatControl, ChatHost, Connection, ConnectionAction, SendKey } from './host';
 import { Log } from './log';
 import { Notices } from './notices';
+import { Outbox } from './outbox';
 import { Requests } from './requests';
 import { messageOf, wordsOf, type Words } from './words';
 
@@ -17,15 +17,6 @@ export type { AttachmentSource, ChatControl, ChatHost, Connection, ConnectionAct
 // So long the chat waits for the kernel before it says that it does (milliseconds).
 const CONNECTING = 400;
 const NO_ANSWER = 5000;
-
-interface SentMessage {
-  text: string;
-  attachments: readonly Attachment[];
-  /** The runs, and how often the same was said, when this was sent. */
-  runs: ReadonlySet<string>;
-  saidBefore: number;
-  as?: 'run' | 'steer' | 'follow_up';
-}
 
 /** The conversation with the agent of a kernel: drawn into an element, and steered from there. */
 export class Chat implements ChatControl {
@@ -36,15 +27,13 @@ export class Chat implements ChatControl {
   private readonly requests: Requests;
   private readonly header: Header;
   private readonly log: Log;
+  private readonly outbox: Outbox;
   private readonly absent: HTMLElement;
   private readonly notices: Notices;
   private readonly composer: Composer;
   private readonly live: HTMLElement;
   private readonly stopListening: (() => void)[];
   private state: AgentState | null = null;
-  private sent: SentMessage[] = [];
-  /** Of what the kernel has queued: what steers the run. */
-  private steering = new Set<string>();
   private history = 0;
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
@@ -78,13 +67,14 @@ export class Chat implements ChatControl {
       },
       run => this.runActions(run)
     );
+    this.outbox = new Outbox(words, this.log);
     this.absent = element('div', { class: 'am-chat-absent', hidden: true });
     this.notices = new Notices(words, () => this.focus());
     this.composer = new Composer(words, host, this.requests, {
       send: (text, attachments, when) => void this.send(text, attachments, when),
       stop: () => void this.stop(),
       leave: () => (host.leave ? host.leave() : (document.activeElement as HTMLElement | null)?.blur()),
-      earlier: () => [...this.log.prompts, ...this.sent.map(message => message.text)],
+      earlier: () => [...this.log.prompts, ...this.outbox.texts],
       fail: text => this.notices.addError(text)
     });
     this.live = element('div', { class: 'am-chat-hidden', role: 'status' });
@@ -291,66 +281,23 @@ export class Chat implements ChatControl {
   // What the user does ------------------------------------------------------------------------------------------------
 
   private async send(text: string, attachments: readonly Attachment[], when: When): Promise<void> {
-    const message: SentMessage = {
-      text,
-      attachments,
-      runs: new Set(this.log.records.map(record => record.run)),
-      saidBefore: this.saidTimes(text)
-    };
     this.notices.clear();
-    this.sent.push(message);
+    const message = this.outbox.add(text, attachments);
     this.showMessages();
     this.log.toEnd();
     try {
-      message.as = (await this.requests.request('send', { text, attachments: [...attachments], when })).as;
-      if (message.as === 'steer') {
-        this.steering.add(text);
-      }
+      const { as } = await this.requests.request('send', { text, attachments: [...attachments], when });
+      this.outbox.accept(message, as);
     } catch (error) {
-      this.sent = this.sent.filter(other => other !== message);
+      this.outbox.remove(message);
       this.composer.restore(text, attachments);
       this.notices.addError(this.words('Not sent: %1', messageOf(error)));
     }
     this.showMessages();
   }
 
-  private isSent(text: string): boolean {
-    return this.sent.some(message => message.text === text);
-  }
-
-  private saidTimes(text: string): number {
-    return this.log.prompts.filter(prompt => prompt.trim() === text).length;
-  }
-
-  /** Show what was sent until a run or the queue of the kernel shows it. */
   private showMessages(): void {
-    const queue = this.state?.queue ?? [];
-    this.sent = this.sent.filter(message => !this.isShown(message, queue));
-    this.steering = new Set([...this.steering].filter(text => queue.includes(text) || this.isSent(text)));
-    const words = this.words;
-    this.log.setPending([
-      ...this.sent.map(({ text, attachments, as }) => ({
-        text,
-        attached: attachments.map(attachment => nameOf(attachment, words)),
-        note: as === 'steer' ? words('Told to the agent at its next step') : ''
-      })),
-      ...queue.map(text => ({
-        text,
-        attached: [],
-        note: this.steering.has(text) ? words('Told to the agent at its next step') : words('Queued')
-      }))
-    ]);
-  }
-
-  private isShown({ text, as, runs, saidBefore }: SentMessage, queue: readonly string[]): boolean {
-    if (this.saidTimes(text) > saidBefore) {
-      return true;
-    }
-    if (as === undefined) {
-      return false;
-    }
-    const hasEnded = this.log.records.some(({ run }) => !runs.has(run)) && this.state?.busy === false;
-    return as === 'run' ? hasEnded : queue.includes(text) || this.state?.busy === false;
+    this.log.setPending(this.outbox.pending(this.state?.queue ?? [], this.state?.busy ?? false));
   }
 
   private async stop(): Promise<void> {
