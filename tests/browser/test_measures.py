@@ -1,0 +1,178 @@
+"""What the page costs: from the kernel to the eye, on the wire, for the page's thread. What is measured is printed.
+
+Whatever else runs on the machine makes a measure worse and never better, so each counts at its best of a few times.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from .cells import ASK, RECORD, answers
+from .chat_page import opened
+
+pytestmark = pytest.mark.browser
+
+PACKAGE = Path(__file__).resolve().parents[2] / "agent_magic"
+TIMES = 5
+# Notes in the kernel when a word leaves the model; both clocks are the machine's.
+MARK = """\
+marks = {}
+
+def mark(word):
+    marks[word] = time.time() * 1000
+    yield word
+
+def pieces(count, each_second):
+    start = time.monotonic()
+    for number in range(count):
+        yield f"word{number % 10} "
+        yield am.Delay(max(0.0, start + (number + 1) / each_second - time.monotonic()))
+"""
+# Resolves with the time (Unix milliseconds) at which a frame with `text` in the element has been drawn.
+SEEN = """(element, text) => new Promise(resolve => {
+  const look = () => {
+    if (!element.textContent.includes(text)) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => resolve(performance.timeOrigin + performance.now())));
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(element, { childList: true, subtree: true, characterData: true });
+  look();
+})"""
+# Presses a button; resolves with the milliseconds until a frame without it and with `text` has been drawn.
+PRESSED = f"""async ([button, element, text]) => {{
+  const seen = ({SEEN})(element, text);
+  const start = performance.timeOrigin + performance.now();
+  button.click();
+  return (await seen) - start;
+}}"""
+LONG_TASKS = """() => {
+  window.longTasks = [];
+  const take = list => longTasks.push(...list.getEntries().map(task => task.duration));
+  window.longTaskObserver = new PerformanceObserver(take);
+  longTaskObserver.observe({ type: 'longtask' });
+}"""
+LONGEST = """() => {
+  longTasks.push(...longTaskObserver.takeRecords().map(task => task.duration));
+  longTaskObserver.disconnect();
+  return Math.max(0, ...longTasks);
+}"""
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Prints a measure where pytest shows it."""
+
+    def tell(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n  measured: {text}")
+
+    return tell
+
+
+def milliseconds(values: list[float]) -> str:
+    return ", ".join(f"{value:.0f}" for value in sorted(values)) + " ms"
+
+
+@pytest.mark.parametrize("where", ["panel", "cell"])
+def test_the_first_token_is_seen_within_100_ms(visit: Any, told: Callable[[str], None], where: str) -> None:
+    # The pause lets a cell's widget come first, as every model does.
+    model = answers(*(f"[am.Delay(1), mark('first{n}'), ' and more', am.Delay(0.3)]" for n in range(TIMES)))
+    notebook, chat = opened(visit, "lab", "'x'", more=(MARK, model, ASK, "import json\nprint(json.dumps(marks))"))
+    notebook.run(2)
+    notebook.run(3)
+    seen = []
+    for number in range(TIMES):
+        if where == "panel":
+            chat.say("Please")
+            place = chat.log
+        else:
+            notebook.start(4)
+            place = notebook.output(4)
+        seen.append(place.evaluate(SEEN, f"first{number}"))
+        chat.is_idle()
+        if where == "cell":
+            notebook.ended(4)
+    notebook.run(5)
+    marks = json.loads(notebook.outputs(5)[0]["text"])
+    taken = [at - marks[f"first{number}"] for number, at in enumerate(seen)]
+    told(f"first token to pixels, {where}: {milliseconds(taken)}")
+    assert 0 < min(taken) <= 100
+
+
+def test_4000_tokens_cost_a_view_at_most_400_kb_and_no_long_task(visit: Any, told: Callable[[str], None]) -> None:
+    notebook = visit("lab")
+    received: list[bytes] = []
+
+    def listen(socket: Any) -> None:
+        socket.on("framereceived", lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()))
+
+    notebook.page.on("websocket", listen)
+    model = f"{MARK}\nagent.model = am.scripted(*([pieces(400, 100)] for _ in range(3)), [pieces(4000, 200)])"
+    notebook, chat = opened(lambda app: notebook, "lab", "'x'", more=(model, ASK))
+    notebook.run(2)
+    longest = []
+    for _ in range(3):
+        notebook.page.evaluate(LONG_TASKS)
+        notebook.start(3)
+        notebook.shows(3, "word0 word1")
+        # What the start of a run costs is not what streaming costs.
+        notebook.page.evaluate("() => { longTasks.length = 0; }")
+        expect(chat.turns).to_have_count(len(longest) + 1)
+        notebook.page.wait_for_timeout(3000)
+        longest.append(notebook.page.evaluate(LONGEST))
+        notebook.ended(3)
+        chat.is_idle()
+    told(f"longest task while 100 tokens a second stream, in cell and panel: {milliseconds(longest)} (0: none over 50)")
+    received.clear()
+    notebook.run(3)
+    chat.is_idle()
+    comm = notebook.page.evaluate("() => Object.values(sessionStorage).join()").encode()
+    text = notebook.outputs(3)[0]["data"][RECORD]["items"][-1]["text"]
+    assert text.count("word") == 4000
+    for_panel = sum(len(frame) for frame in received if comm in frame) / 1000
+    for_cell = sum(len(frame) for frame in received) / 1000 - for_panel
+    told(f"4,000 tokens ({len(text):,} characters): {for_cell:.0f} kB for the cell, {for_panel:.0f} kB for the panel")
+    assert min(longest) <= 50
+    assert 100 < for_cell <= 400
+    assert 100 < for_panel <= 400
+
+
+@pytest.mark.parametrize("where", ["panel", "cell"])
+def test_stop_is_seen_within_300_ms(visit: Any, told: Callable[[str], None], where: str) -> None:
+    endless = answers(*["['Begun. ', silence('never')]"] * TIMES)
+    notebook, chat = opened(visit, "lab", "'x'", more=(endless, ASK))
+    notebook.run(2)
+    taken = []
+    for _ in range(TIMES):
+        if where == "panel":
+            chat.say("Please")
+            place, button = chat.turns.last, chat.stop
+        else:
+            notebook.start(3)
+            place = notebook.output(3)
+            button = place.get_by_role("button", name="Stop")
+        expect(place).to_contain_text("Begun.")
+        expect(button).to_be_visible()
+        handles = [button.element_handle(), place.element_handle(), "stopped"]
+        taken.append(notebook.page.evaluate(PRESSED, handles))
+        if where == "cell":
+            notebook.ended(3)
+        chat.is_idle()
+    told(f"Stop pressed to seen, {where}: {milliseconds(taken)}")
+    assert min(taken) <= 300
+
+
+def test_the_bundles_are_at_most_300_kb_gzipped(told: Callable[[str], None]) -> None:
+    bundles = {"JupyterLab's extension": PACKAGE / "labextension" / "static", "the widget": PACKAGE / "static"}
+    for name, folder in bundles.items():
+        size = sum(len(gzip.compress(file.read_bytes())) for file in folder.glob("*.js")) / 1000
+        told(f"{name}: {size:.0f} kB gzipped")
+        assert 0 < size <= 300
