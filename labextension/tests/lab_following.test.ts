@@ -95,11 +95,21 @@ describe('which agent the panel talks to', () => {
     expect(page.chats).toHaveLength(1);
   });
 
-  test('two notebooks with one kernel have one chat, until the first is closed', () => {
+  test('a notebook that is closed tells its kernel that the page leaves', async () => {
     const page = new Page();
     const kernel = new FakeKernel();
-    const a = page.opens('a.ipynb', kernel);
-    const b = page.opens('b.ipynb', kernel);
+    const notebook = page.opens('a.ipynb', kernel);
+    await settled();
+    const comm = kernel.opens('c1');
+    notebook.closes();
+    expect(comm.requested('detach')).toEqual([{}]);
+    expect(page.chats[0]!.isDisposed).toBe(true);
+  });
+
+  test('two notebooks with one kernel have one chat, until the first is closed', () => {
+    const page = new Page();
+    // Two connections to one kernel.
+    const [a, b] = [page.opens('a.ipynb', new FakeKernel()), page.opens('b.ipynb', new FakeKernel())];
     expect(page.chats).toHaveLength(1);
     expect(page.following.agentOf(a.panel)).toBe(page.following.agentOf(b.panel));
     a.closes();

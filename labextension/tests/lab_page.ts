@@ -148,6 +148,12 @@ export class FakeKernel {
     this.becomes(status);
   }
 
+  /** The page lets go of it. */
+  closes(): void {
+    this.isDisposed = true;
+    this.made.forEach(comm => (comm.isDisposed = true));
+  }
+
   get connection(): Kernel.IKernelConnection {
     return this as unknown as Kernel.IKernelConnection;
   }
@@ -199,7 +205,8 @@ export class FakeNotebook {
   readonly sessionContext = {
     session: { kernel: null as FakeKernel | null },
     kernelDisplayName: 'Python 3',
-    kernelChanged: new Signal<object, void>({})
+    kernelChanged: new Signal<object, void>({}),
+    disposed: new Signal<object, void>({})
   };
   readonly model = {
     readOnly: false,
@@ -239,7 +246,10 @@ export class FakeNotebook {
     this.sessionContext.kernelChanged.emit();
   }
 
+  /** As Lab does it: the kernel's connection is gone before the notebook is. */
   closes(): void {
+    this.sessionContext.disposed.emit();
+    this.sessionContext.session.kernel?.closes();
     this.isDisposed = true;
     this.node.remove();
     this.disposed.emit();

@@ -118,6 +118,10 @@ export class NotebookHost implements ChatHost {
 
   dispose(): void {
     for (const widget of this.drawn) {
+      if (widget.isAttached && !widget.node.isConnected) {
+        // Lumino takes off only what is on the page.
+        document.body.append(widget.node);
+      }
       widget.dispose();
     }
     this.drawn.clear();

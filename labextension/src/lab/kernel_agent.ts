@@ -38,6 +38,8 @@ export class KernelAgent {
     this.comm.changed.connect(() => void this.update());
     notebook.context.pathChanged.connect(this.place, this);
     notebook.sessionContext.kernelChanged.connect(this.place, this);
+    // The last moment at which the kernel can be told that this page leaves.
+    notebook.sessionContext.disposed.connect(() => this.client.dispose());
     this.place();
     void this.update();
   }
