@@ -117,8 +117,9 @@ def test_hidden_characters_of_an_argument_are_shown(visit: Any) -> None:
     assert "\\u202e" in printed(notebook) or "\u202e" in printed(notebook)
 
 
-def test_a_question_that_no_widget_can_show_is_asked_by_a_line_of_input(visit: Any) -> None:
-    notebook = visit("lab")
+@pytest.mark.parametrize("extension", [True, False])
+def test_a_question_that_no_widget_shows_is_asked_by_a_line_of_input(visit: Any, extension: bool) -> None:
+    notebook = visit("lab", extension=extension)
     off = "%config AgentMagic.widgets = False"
     notebook.server.write("line.ipynb", [f"{SETUP}\n{off}", answers(CALL, "'Finished.'"), ASK, "print(ran)"])
     notebook.open("line.ipynb")

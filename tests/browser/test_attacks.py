@@ -9,7 +9,7 @@ import pytest
 
 from tests.notebook.test_writer_safety import ATTACKS
 
-from .cells import ASK, RECORD, SETUP
+from .cells import RECORD, SETUP
 
 pytestmark = pytest.mark.browser
 
@@ -49,9 +49,9 @@ def test_no_attack_runs_live_or_in_the_record(visit: Any, app: str) -> None:
     given = (
         f"import json\nattacks = json.loads({json.dumps(ATTACKS)!r})\n"
         "turns = [[am.ThinkingContent(attack), attack, call('note', text=attack)] for attack in attacks]\n"
-        "agent.model = am.scripted(*turns, ['The end.', silence('looked')])\nagent.max_turns = 200"
+        "agent.model = am.scripted(*turns, ['The end.', silence('looked')])"
     )
-    notebook.server.write("attacks.ipynb", [SETUP, given, ASK])
+    notebook.server.write("attacks.ipynb", [SETUP, given, "%%agent --max-turns 200\nPlease"])
     notebook.open("attacks.ipynb")
     notebook.prepare(2)
     notebook.start(2)
