@@ -96,13 +96,18 @@ class Broadcast:
             wait = max(GATHERED, self._pace.wait, self._bytes.wait)
             self._timer = self._loop.call_later(wait, self._send_changes)
 
+    def tell(self) -> None:
+        """Tell at once what is not told yet."""
+        if self._connections and not self._over:
+            self._send_changes()
+
     def flush(self) -> None:
-        """Tell what is not told yet, as the thread will be busy for a while; where it is too early, another one will."""
+        """Tell what is not told yet, as the thread will be busy; where it is too early for that, another thread will."""
         self.note()
         if not self._connections or self._over:
             return
         if self._pace.may_borrow:
-            self._send_changes()
+            self.tell()
             return
         with self._lock:
             self._held = self._recorder.deltas_since(self._sent)

@@ -96,7 +96,8 @@ class LiveOutput(QuietView):
         self._cancel_timer()
         widget, self._widget = self._widget, None
         if widget is not None:
-            # The record takes its place, so it needs no last word.
+            # The record takes its place, so it is not told whole; but a page that was loaded again does not see that.
+            self.broadcast.tell()
             self.broadcast.detach(widget.connection)
         super().finish()
         try:

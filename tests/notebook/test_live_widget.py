@@ -152,7 +152,8 @@ def test_a_page_that_attaches_is_sent_what_changes_and_then_the_record(kernel: K
     assert page.attached is not None
     assert (page.attached["protocol"], page.attached["run"]["record"]["state"]) == (1, "running")
     assert len(page.events("deltas")) >= 5
-    assert page.record["items"][-1]["text"].split()[:2] == ["word0", "word1"]
+    # A page that was loaded again knows the display no more, so it has to learn the end from its widget.
+    assert page.record == cell.record
     first, *others = cell.displays
     assert first["content"]["data"][WIDGET_TYPE]["model_id"] == page.comm
     assert "text/html" in first["content"]["data"]
