@@ -278,6 +278,11 @@ describe('the last line', () => {
     expect(all('button').map(button => [button.textContent, (button as HTMLButtonElement).disabled])).toEqual([
       ['■ Stopping…', true]
     ]);
+    await settle();
+    vi.advanceTimersByTime(3000);
+    expect(all('button').map(button => [button.textContent, (button as HTMLButtonElement).disabled])).toEqual([
+      ['■ Stop', false]
+    ]);
     update(record([], { state: 'aborted', stop_cause: 'aborted' }));
     expect(all('button')).toEqual([]);
     expect(parts(all).at(-1)).toBe('stopped');
@@ -497,6 +502,38 @@ describe('folding', () => {
 });
 
 describe('drawing again', () => {
+  test('only grows while it runs, and takes the room that it needs when it has ended', () => {
+    let told = () => undefined as void;
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        constructor(listener: () => void) {
+          told = listener;
+        }
+        observe() {}
+        disconnect() {}
+      }
+    );
+    const { find, update } = shown(running([text('1', 'One.', 'running')]));
+    const list = find('.am-items')!;
+    const room = () => list.parentElement!.style.minHeight;
+    for (const [height, wanted] of [
+      [120, '120px'],
+      [80, '120px'],
+      [140, '140px']
+    ] as const) {
+      Object.defineProperty(list, 'offsetHeight', { value: height, configurable: true });
+      told();
+      expect(room()).toBe(wanted);
+    }
+    list.dispatchEvent(new Event('toggle'));
+    expect(room()).toBe('');
+    told();
+    expect(room()).toBe('140px');
+    update(record([text('1', 'One.')]));
+    expect(room()).toBe('');
+  });
+
   test('touches only what has changed, once a frame, among 500 cards', () => {
     const items = Array.from({ length: 500 }, (_, place) => call(String(place)));
     const { place, view } = shown(running(items));

@@ -2,6 +2,9 @@ import { button, element, setText } from './element';
 import type { RunRecord } from './record';
 import { causeWords, contextWords, footerParts, oneLine } from './wording';
 
+const STOP = '■ Stop';
+// Milliseconds.
+const AGAIN = 3000;
 const NOT_STOPPED = "use the kernel's Stop button";
 
 /** The last line: model, calls, tokens, cost, time, context; at its right end Stop, or what the model saw. */
@@ -18,7 +21,7 @@ export class Footer {
 
   /** `stop` ends the run, null where this page cannot; `onSaw` opens and closes what the model saw. */
   constructor(stop: (() => Promise<void>) | null, onSaw: (isOpen: boolean) => void) {
-    this.stop = stop && button('■ Stop', 'am-stop', () => void this.stopped(stop));
+    this.stop = stop && button(STOP, 'am-stop', () => void this.stopped(stop));
     this.saw = button('What the model saw', 'am-quiet', () => {
       const isOpen = this.saw.getAttribute('aria-expanded') !== 'true';
       this.saw.setAttribute('aria-expanded', String(isOpen));
@@ -79,8 +82,15 @@ export class Footer {
     control.textContent = '■ Stopping…';
     try {
       await stop();
+      // A long call may have missed it: then it can be pressed again.
+      setTimeout(() => this.offerStop(), AGAIN);
     } catch {
       control.replaceWith(element('span', 'am-cause', NOT_STOPPED));
     }
+  }
+
+  private offerStop(): void {
+    this.stop!.disabled = false;
+    this.stop!.textContent = STOP;
   }
 }

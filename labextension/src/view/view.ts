@@ -155,6 +155,7 @@ export class RecordView {
     this.setClock(record.state === 'running');
     if (record.state !== 'running') {
       this.around.announce(ENDS[record.state]);
+      this.setHeight(0);
     }
     this.last = record;
   }
