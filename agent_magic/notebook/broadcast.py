@@ -22,11 +22,11 @@ SNAPSHOT = 5.0
 SNAPSHOT_BYTES = 1_000.0
 # Bytes a second that all of them may take in the long run, and what a page may be sent before that counts. A long
 # answer comes in larger pieces after its first seconds: 4,000 tokens shall cost at most 400 kB.
-BYTES = 5_000.0
+BYTES = 4_500.0
 BYTES_SAVED = 60_000.0
-# What the message around an event takes, and the most that a snapshot counts for.
+# What the message around an event takes, and the most that an event counts for: nothing shall wait for a picture.
 ENVELOPE = 650
-SNAPSHOT_COUNTS = 5_000
+COUNTED = 1_000
 
 
 class Broadcast:
@@ -102,7 +102,7 @@ class Broadcast:
             self._send_changes()
 
     def flush(self) -> None:
-        """Tell what is not told yet, as the thread will be busy; where it is too early for that, another thread will."""
+        """Tell what is not told yet, as the thread will be busy; where it is too early now, another thread will."""
         self.note()
         if not self._connections or self._over:
             return
@@ -142,7 +142,7 @@ class Broadcast:
         size = json_size(snapshot["record"])
         with self._lock:
             self._snapshot_due = time.monotonic() + max(SNAPSHOT, size / SNAPSHOT_BYTES)
-            self._send({"type": "run", **snapshot}, snapshot["seq"], min(size, SNAPSHOT_COUNTS))
+            self._send({"type": "run", **snapshot}, snapshot["seq"], size)
 
     def _send_held(self) -> None:
         """In a thread of its own, because that of the loop is busy."""
@@ -158,7 +158,7 @@ class Broadcast:
     def _send(self, event: dict[str, Any], seq: int, size: int) -> None:
         self._sent = seq
         self._pace.spend()
-        self._bytes.spend(ENVELOPE + size)
+        self._bytes.spend(ENVELOPE + min(size, COUNTED))
         for connection in self._connections:
             connection.send(event)
 

@@ -135,6 +135,23 @@ def test_four_thousand_tokens_cost_at_most_400_kilobytes(timed: Any, seconds: fl
     timed(main)
 
 
+def test_what_follows_a_large_result_does_not_wait_for_it(timed: Any) -> None:
+    async def main(clock: Clock) -> None:
+        script = Script()
+        view, page = QuietView(script.recorder), Page(clock)
+        page.attach(view.broadcast)
+        await stream(script, view, 4000, 40.0)
+        script.calls(CALL).start(CALL).result(CALL, "x" * 15_000)
+        view.add_outputs("c1", [{"image/png": "A" * 200_000}], "user")
+        await asyncio.sleep(0.5)
+        script.answer("So it is.")
+        view.changed()
+        await asyncio.sleep(0.5)
+        assert page.record == script.recorder.record()
+
+    timed(main)
+
+
 def test_nothing_is_done_while_nobody_is_attached(timed: Any) -> None:
     async def main(clock: Clock) -> None:
         script = Script()
@@ -157,6 +174,7 @@ def test_a_snapshot_comes_every_few_seconds_only_while_something_changes(timed: 
         page.attach(view.broadcast)
         await stream(script, view, 300, 12.0)
         assert page.types().count("run") == 2
+        await asyncio.sleep(1)
         before = len(page.messages)
         await asyncio.sleep(60)
         assert len(page.messages) == before
