@@ -10,24 +10,24 @@ from playwright.sync_api import Locator, Page, expect
 
 from .jupyter_server import JupyterServer
 
-# The page is ready when its notebook has a kernel that answered; what is in the DOM does not tell.
-READY = """async path => {
+# The page is ready when its notebook has a kernel; what is in the DOM does not tell.
+READY = """async ([path, wait]) => {
   const app = window.jupyterapp;
+  const end = Date.now() + wait;
   await app.started;
-  for (;;) {
+  while (Date.now() < end) {
     const widget = app.shell.currentWidget;
-    if (widget?.context?.path === path && widget.sessionContext) {
-      await widget.context.ready;
-      await widget.sessionContext.ready;
-      const kernel = widget.sessionContext.session?.kernel;
-      if (kernel) {
-        await kernel.info;
-        return kernel.id;
-      }
+    const kernel = widget?.context?.path === path && widget.context.isReady && widget.sessionContext?.session?.kernel;
+    if (kernel) {
+      return kernel.id;
     }
     await new Promise(resolve => setTimeout(resolve, 50));
   }
+  throw new Error('No notebook with a kernel has come up.');
 }"""
+# A kernel that runs a cell answers this at the end of it.
+ANSWERS = "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.info; }"
+READY_IN = 60_000
 RUN = """async ([index, wait]) => {
   const app = window.jupyterapp;
   const notebook = app.shell.currentWidget.content;
@@ -53,15 +53,18 @@ class NotebookPage:
         # Lab would open the tabs of the test before, which it keeps on the server.
         path = f"lab/tree/{quote(name)}?reset&" if self.server.app == "lab" else f"notebooks/{quote(name)}?"
         self.page.goto(f"{self.server.url}/{path}token={self.server.token}")
-        return self._ready()
+        kernel = self._ready()
+        self.page.evaluate(ANSWERS)
+        return kernel
 
     def reload(self) -> str:
+        """Load the page again, perhaps while a cell runs; returns the id of its kernel."""
         self.page.reload()
         return self._ready()
 
     def _ready(self) -> str:
         self.page.wait_for_function("() => !!window.jupyterapp")
-        kernel: str = self.page.evaluate(READY, self.name)
+        kernel: str = self.page.evaluate(READY, [self.name, READY_IN])
         return kernel
 
     def command(self, name: str, **arguments: Any) -> None:
@@ -130,6 +133,6 @@ class NotebookPage:
         """Restart the kernel and say yes to the question about it."""
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:restart-kernel'); }")
         self.page.locator(".jp-Dialog .jp-mod-accept").click()
-        self.page.wait_for_function(f"() => !{NOTEBOOK}.sessionContext.pendingInput")
         expect(self.page.locator(".jp-Dialog")).to_have_count(0)
         self._ready()
+        self.page.evaluate(ANSWERS)
