@@ -6,8 +6,18 @@ import { Cells } from '../src/lab/cells';
 import { errorIn, textOf } from '../src/lab/outputs';
 
 const STREAM = { output_type: 'stream', name: 'stdout', text: ['a\n', 'b\n'] };
-const RESULT = { output_type: 'execute_result', data: { 'text/plain': '42', 'text/html': '<b>42</b>' }, metadata: {}, execution_count: 3 };
-const ERROR = { output_type: 'error', ename: 'ValueError', evalue: 'no', traceback: ['\x1b[0;31mTraceback\x1b[0m', 'ValueError: no'] };
+const RESULT = {
+  output_type: 'execute_result',
+  data: { 'text/plain': '42', 'text/html': '<b>42</b>' },
+  metadata: {},
+  execution_count: 3
+};
+const ERROR = {
+  output_type: 'error',
+  ename: 'ValueError',
+  evalue: 'no',
+  traceback: ['\x1b[0;31mTraceback\x1b[0m', 'ValueError: no']
+};
 
 function made(): [FakeNotebook, Cells] {
   const notebook = new FakeNotebook(
@@ -53,22 +63,32 @@ describe('what the kernel asks', () => {
     const [notebook, cells] = made();
     expect(await cells.answer('set_outputs', { id: 'a', outputs: [RESULT], execution_count: 7 })).toEqual({});
     expect(notebook.cell('a')).toMatchObject({ output: [RESULT], executionCount: 7, trusted: true });
-    await expect(cells.answer('set_outputs', { id: 'c', outputs: [], execution_count: 1 })).rejects.toThrow('is no code');
+    await expect(cells.answer('set_outputs', { id: 'c', outputs: [], execution_count: 1 })).rejects.toThrow(
+      'is no code'
+    );
   });
 
   test('refuses what cannot be, in words for the model', async () => {
     const [notebook, cells] = made();
     await expect(cells.answer('read_cells', { ids: ['z'] })).rejects.toThrow('no cell with the id z');
-    await expect(cells.answer('insert_cell', { after: 'z', type: 'code', source: '' })).rejects.toThrow('no cell with the id z');
-    await expect(cells.answer('insert_cell', { after: null, type: 'html', source: '' })).rejects.toThrow('type must be code, markdown or raw, not "html"');
+    await expect(cells.answer('insert_cell', { after: 'z', type: 'code', source: '' })).rejects.toThrow(
+      'no cell with the id z'
+    );
+    await expect(cells.answer('insert_cell', { after: null, type: 'html', source: '' })).rejects.toThrow(
+      'type must be code, markdown or raw, not "html"'
+    );
     await expect(cells.answer('read_cells', { range: [1] })).rejects.toThrow('range must be two positions');
     await expect(cells.answer('edit_cell', null)).rejects.toThrow('id must be a text');
     await expect(cells.answer('format_disk', {})).rejects.toThrow('cannot do format_disk');
     notebook.cell('a').metadata.editable = false;
     await expect(cells.answer('edit_cell', { id: 'a', source: '', expected: 'x = 1' })).rejects.toThrow('locked');
     notebook.model.readOnly = true;
-    await expect(cells.answer('insert_cell', { after: null, type: 'code', source: '' })).rejects.toThrow('for reading only');
-    await expect(cells.answer('set_outputs', { id: 'a', outputs: [], execution_count: null })).rejects.toThrow('for reading only');
+    await expect(cells.answer('insert_cell', { after: null, type: 'code', source: '' })).rejects.toThrow(
+      'for reading only'
+    );
+    await expect(cells.answer('set_outputs', { id: 'a', outputs: [], execution_count: null })).rejects.toThrow(
+      'for reading only'
+    );
     expect(await cells.answer('read_cells', { ids: ['a'] })).toMatchObject({ cells: [{ source: 'x = 1' }] });
     notebook.closes();
     await expect(cells.answer('read_cells', {})).rejects.toThrow('was closed');

@@ -94,7 +94,14 @@ describe('commands', () => {
     const enabled = (): string[] => Object.values(Ids).filter(id => page.commands.isEnabled(id));
     expect(enabled()).toEqual([Ids.open, Ids.toggle, Ids.load]);
     await page.loads();
-    expect(enabled()).toEqual([Ids.open, Ids.toggle, Ids.newConversation, Ids.askAboutCell, Ids.attachSelection, Ids.stop]);
+    expect(enabled()).toEqual([
+      Ids.open,
+      Ids.toggle,
+      Ids.newConversation,
+      Ids.askAboutCell,
+      Ids.attachSelection,
+      Ids.stop
+    ]);
     page.tracker.shows(null);
     expect(enabled()).toEqual([Ids.open, Ids.toggle]);
     page.place.isThere = false;
@@ -153,7 +160,12 @@ describe('commands', () => {
 });
 
 describe('a cell that failed', () => {
-  function made(): { run(success: boolean): void; schedule(): void; button(): HTMLButtonElement | null; asking: AskAgent } {
+  function made(): {
+    run(success: boolean): void;
+    schedule(): void;
+    button(): HTMLButtonElement | null;
+    asking: AskAgent;
+  } {
     const signals = {
       executed: new Signal<object, never>({}),
       executionScheduled: new Signal<object, never>({}),

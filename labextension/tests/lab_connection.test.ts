@@ -12,7 +12,13 @@ async function opened(kernel: FakeKernel): Promise<{ chat: FakeChat; agent: Kern
   const notebook = new FakeNotebook('dir/a.ipynb', kernel);
   let chat!: FakeChat;
   const host = new NotebookHost(notebook.panel, words, { accept: () => Promise.resolve(true), tell: () => undefined });
-  const agent = new KernelAgent(notebook.panel, kernel.connection, host, element => (chat = new FakeChat(element)), words);
+  const agent = new KernelAgent(
+    notebook.panel,
+    kernel.connection,
+    host,
+    element => (chat = new FakeChat(element)),
+    words
+  );
   await settled();
   return { chat, agent, notebook };
 }
@@ -72,11 +78,17 @@ describe('a kernel without an agent', () => {
     const julia = new FakeKernel();
     julia.info = Promise.resolve({ language_info: { name: 'julia' } });
     let { chat } = await opened(julia);
-    expect(chat.connection).toEqual({ state: 'absent', text: expect.stringContaining('needs a Python kernel; this one runs julia') });
+    expect(chat.connection).toEqual({
+      state: 'absent',
+      text: expect.stringContaining('needs a Python kernel; this one runs julia')
+    });
     const second = new FakeKernel();
     second.handleComms = false;
     ({ chat } = await opened(second));
-    expect(chat.connection).toEqual({ state: 'absent', text: expect.stringContaining('Another document of this page') });
+    expect(chat.connection).toEqual({
+      state: 'absent',
+      text: expect.stringContaining('Another document of this page')
+    });
   });
 });
 

@@ -134,7 +134,10 @@ describe('asks of the kernel', () => {
     ask('k3', 'read_cells', {}, 'another page');
     await settled();
     expect(comm.requested('answer_ask')).toEqual([
-      { ask: 'k1', result: { cells: [{ id: 'x', type: 'code', source: 'a = 1', outputs_text: '', execution_count: null }] } },
+      {
+        ask: 'k1',
+        result: { cells: [{ id: 'x', type: 'code', source: 'a = 1', outputs_text: '', execution_count: null }] }
+      },
       { ask: 'k2', error: expect.stringContaining('has been changed') }
     ]);
   });
@@ -150,7 +153,8 @@ describe('events of the view', () => {
     const [chat, other] = page.chats.map(each => each.element);
     document.body.append(chat!, other!);
     const stop = listenForInterrupts(page.following);
-    const press = (node: Node): boolean => !node.dispatchEvent(new CustomEvent(INTERRUPT, { bubbles: true, cancelable: true }));
+    const press = (node: Node): boolean =>
+      !node.dispatchEvent(new CustomEvent(INTERRUPT, { bubbles: true, cancelable: true }));
 
     const button = a.node.appendChild(document.createElement('button'));
     expect(press(button)).toBe(true);

@@ -1,4 +1,5 @@
 // @vitest-environment jsdom
+import axe from 'axe-core';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 
@@ -61,7 +62,11 @@ describe('attachments', () => {
   test('and the selected text, in the editor or in an output', () => {
     select(12, 1);
     expect(page.host.attachments()[0]).toMatchObject({ label: 'Selected text', description: 'x = 1' });
-    expect(read(page.host.attachments()[0])).toEqual({ kind: 'selection', text: 'x = 1\nprint', name: 'selection in cell 1' });
+    expect(read(page.host.attachments()[0])).toEqual({
+      kind: 'selection',
+      text: 'x = 1\nprint',
+      name: 'selection in cell 1'
+    });
     select(3, 3);
     expect(page.host.selection()).toBeNull();
     const output = page.notebook.node.appendChild(document.createElement('pre'));
@@ -116,7 +121,11 @@ test('the record of a run becomes a cell with its output', () => {
     type: 'code',
     metadata: { trusted: true },
     output: [
-      { output_type: 'display_data', data: { 'text/plain': 'said', 'application/vnd.agent-magic.run+json': { run: 'r' } }, metadata: {} }
+      {
+        output_type: 'display_data',
+        data: { 'text/plain': 'said', 'application/vnd.agent-magic.run+json': { run: 'r' } },
+        metadata: {}
+      }
     ]
   });
 });
@@ -134,7 +143,8 @@ test('figures are drawn by the page where it knows them, and nothing else is', (
 
 test('a text of ours keeps its placeholders until somebody fills them', () => {
   // As Lab's translator does it.
-  const __ = (text: string, ...given: string[]): string => text.replace(/%(\d+)/g, (_, place) => given[Number(place) - 1]!);
+  const __ = (text: string, ...given: string[]): string =>
+    text.replace(/%(\d+)/g, (_, place) => given[Number(place) - 1]!);
   const translated = wordsOf({ __ } as unknown as TranslationBundle);
   expect(translated('%1 of %2')).toBe('%1 of %2');
   expect(translated('%1 of %2', '3')).toBe('3 of %2');
@@ -147,7 +157,9 @@ test('Escape gives the focus back to the notebook', () => {
 
 describe('a change', () => {
   const signs = (before: string, after: string): string =>
-    difference(before, after).map(({ kind, text }) => ({ same: ' ', removed: '-', added: '+' })[kind] + text).join('\n');
+    difference(before, after)
+      .map(({ kind, text }) => ({ same: ' ', removed: '-', added: '+' })[kind] + text)
+      .join('\n');
 
   test('is told line by line, with as many lines kept as can be', () => {
     expect(signs('a\nb\nc', 'a\nB\nc')).toBe(' a\n-b\n+B\n c');
@@ -175,5 +187,11 @@ describe('a change', () => {
     expect(view.querySelector('del')!.firstElementChild!.getAttribute('aria-label')).toBe('removed');
     expect(view.querySelector('ins')!.firstElementChild!.getAttribute('aria-label')).toBe('added');
     expect(view.querySelector('b')).toBeNull();
+  });
+
+  test('has no fault that axe-core knows', async () => {
+    document.body.replaceChildren(drawn(difference('a\nb', 'a\nc'), words));
+    const { violations } = await axe.run(document.body, { rules: { region: { enabled: false } } });
+    expect(violations.map(({ id }) => id)).toEqual([]);
   });
 });

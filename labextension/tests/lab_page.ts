@@ -13,7 +13,8 @@ import type { Words } from '../src/lab/words';
 // Lumino's widgets need the class; jsdom has none.
 globalThis.DragEvent ??= class extends MouseEvent {} as typeof DragEvent;
 
-export const words: Words = (text, ...given) => text.replace(/%(\d)/g, (whole, place) => given[Number(place) - 1] ?? whole);
+export const words: Words = (text, ...given) =>
+  text.replace(/%(\d)/g, (whole, place) => given[Number(place) - 1] ?? whole);
 
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) {

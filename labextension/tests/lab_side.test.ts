@@ -8,7 +8,12 @@ import { SidePlace } from '../src/lab/side';
 function made(): { place: SidePlace; done: string[]; widget: { isVisible: boolean; parent: unknown } } {
   const done: string[] = [];
   const areas: Record<string, unknown[]> = { left: [], right: [] };
-  const widget = { id: 'panel', isVisible: false, parent: {} as unknown, activate: vi.fn(() => void done.push('activate')) };
+  const widget = {
+    id: 'panel',
+    isVisible: false,
+    parent: {} as unknown,
+    activate: vi.fn(() => void done.push('activate'))
+  };
   const shell = {
     widgets: (area: string) => areas[area]!.values(),
     add: (added: unknown, area: string) => {
@@ -24,7 +29,11 @@ function made(): { place: SidePlace; done: string[]; widget: { isVisible: boolea
     collapseLeft: () => void done.push('collapse left'),
     collapseRight: () => void done.push('collapse right')
   };
-  return { place: new SidePlace(shell as unknown as JupyterFrontEnd.IShell, widget as unknown as Widget), done, widget };
+  return {
+    place: new SidePlace(shell as unknown as JupyterFrontEnd.IShell, widget as unknown as Widget),
+    done,
+    widget
+  };
 }
 
 test('the panel is put on a side once, and moved when the user wants it on the other', () => {

@@ -57,7 +57,9 @@ export class AskAgent {
   async ask(panel: NotebookPanel, cell: Cell): Promise<void> {
     const agent = this.following.agentOf(panel);
     if (!agent?.isLoaded || !isCode(cell)) {
-      return this.tell(this.words('The kernel of this notebook has no agent now. Load it in the panel, then ask again.'));
+      return this.tell(
+        this.words('The kernel of this notebook has no agent now. Load it in the panel, then ask again.')
+      );
     }
     // So that "Apply to cell" means this one.
     panel.content.activeCellIndex = panel.content.widgets.indexOf(cell);

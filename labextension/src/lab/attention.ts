@@ -24,7 +24,9 @@ export class Attention {
   }
 
   private look({ record }: RunState): void {
-    const pending = record.items.filter(({ kind, state }) => kind === 'approval' && state === 'pending').map(({ id }) => `${record.run}:${id}`);
+    const pending = record.items
+      .filter(({ kind, state }) => kind === 'approval' && state === 'pending')
+      .map(({ id }) => `${record.run}:${id}`);
     this.keep(pending);
     for (const question of pending) {
       if (!this.calledOff.has(question)) {

@@ -37,7 +37,9 @@ export class Cells {
         this.setOutputs(given.text('id'), given.outputs(), given.count());
         return {};
       default:
-        throw new Error(`This version of the notebook's page cannot do ${method}: update agent_magic where Jupyter runs.`);
+        throw new Error(
+          `This version of the notebook's page cannot do ${method}: update agent_magic where Jupyter runs.`
+        );
     }
   }
 
@@ -156,12 +158,16 @@ class Given {
       return null;
     }
     const fits = Array.isArray(range) && range.length === 2 && range.every(Number.isInteger);
-    return fits ? (range as [number, number]) : this.refuse('range', 'two positions, the first and the one after the last');
+    return fits
+      ? (range as [number, number])
+      : this.refuse('range', 'two positions, the first and the one after the last');
   }
 
   type(): CellType {
     const { type } = this.params;
-    return type === 'code' || type === 'markdown' || type === 'raw' ? type : this.refuse('type', 'code, markdown or raw');
+    return type === 'code' || type === 'markdown' || type === 'raw'
+      ? type
+      : this.refuse('type', 'code, markdown or raw');
   }
 
   outputs(): IOutput[] {

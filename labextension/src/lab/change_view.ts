@@ -12,8 +12,10 @@ export function drawn(lines: readonly Line[], words: Words): HTMLElement {
   list.tabIndex = 0;
   list.setAttribute('role', 'region');
   list.setAttribute('aria-label', words('Lines removed and added'));
-  const near = lines.map((_, place) => lines.slice(Math.max(0, place - AROUND), place + AROUND + 1).some(({ kind }) => kind !== 'same'));
-  for (let place = 0; place < lines.length; ) {
+  const near = lines.map((_, place) =>
+    lines.slice(Math.max(0, place - AROUND), place + AROUND + 1).some(({ kind }) => kind !== 'same')
+  );
+  for (let place = 0; place < lines.length;) {
     if (near[place]) {
       list.append(drawnLine(lines[place]!, words));
       place++;

@@ -47,7 +47,8 @@ function commonLengths(old: string[], fresh: string[]): Uint32Array[] {
   const lengths = Array.from({ length: old.length + 1 }, () => new Uint32Array(fresh.length + 1));
   for (let i = old.length - 1; i >= 0; i--) {
     for (let j = fresh.length - 1; j >= 0; j--) {
-      lengths[i]![j] = old[i] === fresh[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!);
+      lengths[i]![j] =
+        old[i] === fresh[j] ? lengths[i + 1]![j + 1]! + 1 : Math.max(lengths[i + 1]![j]!, lengths[i]![j + 1]!);
     }
   }
   return lengths;

@@ -39,7 +39,11 @@ export class NotebookHost implements ChatHost {
     const sources: AttachmentSource[] = [];
     const selection = this.selection();
     if (selection) {
-      sources.push({ label: this.words('Selected text'), description: firstLine(selection.text), read: () => selection });
+      sources.push({
+        label: this.words('Selected text'),
+        description: firstLine(selection.text),
+        read: () => selection
+      });
     }
     const cell = this.activeCell();
     if (cell) {
@@ -66,7 +70,9 @@ export class NotebookHost implements ChatHost {
       text = page.toString();
     }
     const cell = this.activeCell();
-    return text.trim() && cell ? { kind: 'selection', text, name: this.words('selection in cell %1', this.name(cell)) } : null;
+    return text.trim() && cell
+      ? { kind: 'selection', text, name: this.words('selection in cell %1', this.name(cell)) }
+      : null;
   }
 
   /** The active cell with the text of its outputs. */
@@ -112,7 +118,9 @@ export class NotebookHost implements ChatHost {
     const place = document.createElement('div');
     place.className = 'am-lab-figure';
     this.drawn.add(renderer);
-    void this.draw(renderer, place, () => renderer.renderModel({ trusted: false, data, metadata: {}, setData: () => undefined }));
+    void this.draw(renderer, place, () =>
+      renderer.renderModel({ trusted: false, data, metadata: {}, setData: () => undefined })
+    );
     return place;
   }
 

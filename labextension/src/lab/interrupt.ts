@@ -10,7 +10,8 @@ export const INTERRUPT = 'agent-magic:interrupt';
  * which is when the request `stop` may have to wait; else the interrupt does nothing, and the request is what ends it.
  */
 export function interrupted(kernel: Kernel.IKernelConnection | null): boolean {
-  void kernel?.interrupt();
+  // Lab shows by the kernel's state whether it was.
+  kernel?.interrupt().catch(() => undefined);
   return kernel?.status === 'busy';
 }
 

@@ -112,16 +112,26 @@ export class KernelAgent {
     if (!this.kernel.handleComms) {
       return {
         state: 'absent',
-        text: words('Another document of this page, perhaps a console, was the first to open this kernel and gets its messages. Close it, then reload the page.')
+        text: words(
+          'Another document of this page, perhaps a console, was the first to open this kernel and gets its messages. Close it, then reload the page.'
+        )
       };
     }
     const { language_info: language } = await this.kernel.info;
     if (language.name !== 'python') {
-      return { state: 'absent', text: words('The agent needs a Python kernel; this one runs %1. Choose another kernel for the notebook.', language.name) };
+      return {
+        state: 'absent',
+        text: words(
+          'The agent needs a Python kernel; this one runs %1. Choose another kernel for the notebook.',
+          language.name
+        )
+      };
     }
     return {
       state: 'absent',
-      text: words('This kernel has no agent yet. Loading agent_magic gives it one; it runs no cell and leaves the notebook as it is.'),
+      text: words(
+        'This kernel has no agent yet. Loading agent_magic gives it one; it runs no cell and leaves the notebook as it is.'
+      ),
       action: { label: words('Load agent_magic'), run: () => this.load() }
     };
   }

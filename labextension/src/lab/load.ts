@@ -10,7 +10,9 @@ export async function loadAgent(kernel: Kernel.IKernelConnection, comm: KernelCo
       return;
     }
     throw new Error(
-      words('The agent_magic of this kernel knows no panel. Run "%pip install --upgrade agent-magic" in a cell, then restart the kernel.')
+      words(
+        'The agent_magic of this kernel knows no panel. Run "%pip install --upgrade agent-magic" in a cell, then restart the kernel.'
+      )
     );
   }
   if (reply.status === 'error' && reply.ename === 'ModuleNotFoundError' && reply.evalue.includes("'agent_magic'")) {
@@ -30,7 +32,10 @@ export async function loadAgent(kernel: Kernel.IKernelConnection, comm: KernelCo
 
 async function executable(kernel: Kernel.IKernelConnection): Promise<string> {
   const reply = await execute(kernel, '', { python: '__import__("sys").executable' });
-  const value = reply.status === 'ok' ? (reply.user_expressions.python as { data?: Record<string, string> } | undefined) : undefined;
+  const value =
+    reply.status === 'ok'
+      ? (reply.user_expressions.python as { data?: Record<string, string> } | undefined)
+      : undefined;
   return (value?.data?.['text/plain'] ?? kernel.name).replace(/^'|'$/g, '');
 }
 

@@ -3,12 +3,16 @@ import type { IOutput, MultilineString } from '@jupyterlab/nbformat';
 // Characters of the text of one cell's outputs that leave the page; the end of a traceback says most.
 const LIMIT = 20_000;
 // Colours and moves of the cursor.
-// eslint-disable-next-line no-control-regex
 const ESCAPES = /\x1b\[[0-9;?]*[ -/]*[@-~]/g;
 
 /** The text of the outputs of a cell: what was printed, what was shown as text, tracebacks. */
 export function textOf(outputs: readonly IOutput[]): string {
-  return shortened(outputs.map(output => textOfOutput(output).replace(ESCAPES, '').trimEnd()).filter(Boolean).join('\n'));
+  return shortened(
+    outputs
+      .map(output => textOfOutput(output).replace(ESCAPES, '').trimEnd())
+      .filter(Boolean)
+      .join('\n')
+  );
 }
 
 /** The last error among `outputs`, in words; null if nothing failed. */
