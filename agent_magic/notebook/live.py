@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import logging
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,8 @@ class LiveOutput(QuietView):
         self._widget: PageWidget | None = None
         # Whether the display is the widget.
         self._as_widget = False
+        self._late: threading.Timer | None = None
+        self._lock = threading.Lock()
 
     @property
     def may_be_followed(self) -> bool:
@@ -89,7 +92,10 @@ class LiveOutput(QuietView):
 
     def flush(self) -> None:
         super().flush()
-        if self._changed and self._updates and not self._as_widget and self._pace.may_borrow:
+        if self._as_widget:
+            if not self.broadcast.followed:
+                self._draw_late()
+        elif self._changed and self._updates and self._pace.may_borrow:
             self._draw()
 
     def finish(self) -> None:
@@ -146,6 +152,22 @@ class LiveOutput(QuietView):
         self._as_widget = False
         self._draw()
 
+    def _draw_late(self) -> None:
+        """The loop will stand still, so that another thread gives the page HTML where it does not attach in time."""
+        data = mimebundle(self.recorder.record(), live=True, writer=self._writer)
+
+        def publish() -> None:
+            with self._lock:
+                if self._late is late and not self.broadcast.followed:
+                    self._as_widget = False
+                    self._context.copy().run(self._send, data)
+
+        late = threading.Timer(max(0.0, self._began + ATTACHING - time.monotonic()), publish)
+        late.daemon = True
+        with self._lock:
+            self._late = late
+        late.start()
+
     # The display ------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
@@ -162,9 +184,14 @@ class LiveOutput(QuietView):
         data = mimebundle(self.recorder.record(), live=live, writer=self._writer)
         if self._as_widget and self._widget is not None:
             data = {**self._widget.bundle, **data}
-        self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)
+        with self._lock:
+            self._late = None
+            self._send(data)
         self._shown, self._changed = True, False
         self._pace.spend(max(1.0, (time.monotonic() - began) * RATE / SHARE))
+
+    def _send(self, data: dict[str, Any]) -> None:
+        self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)
 
 
 def _hears_pages() -> bool:

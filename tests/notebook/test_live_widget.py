@@ -46,6 +46,11 @@ def sleepy(context: am.ToolContext):
     context.on_update("GO")
     time.sleep(20)
 
+@tool
+def nap():
+    '''Naps.'''
+    time.sleep(3)
+
 @tool(effect="execute")
 def danger(path: str, times: int = 1):
     '''Removes.'''
@@ -192,6 +197,18 @@ def test_a_page_that_does_not_attach_is_shown_html(kernel: Kernel) -> None:
     assert "word1" in live[0]["content"]["data"]["text/html"]
     assert live[0]["_time"] - first["_time"] < 1.5
     assert not page.messages
+    assert_frozen(kernel, cell)
+
+
+@with_widgets
+def test_a_page_that_does_not_attach_is_shown_html_also_while_a_tool_holds_the_thread(kernel: Kernel) -> None:
+    kernel.run("agent.model = am.scripted(['I wait.', call('nap')], 'Done.')")
+    cell = run(kernel, "%%agent\nhi", Page(kernel, attaches=None))
+    first, *others = cell.displays
+    assert WIDGET_TYPE not in others[0]["content"]["data"]
+    assert "I wait." in others[0]["content"]["data"]["text/html"]
+    assert "running" in others[0]["content"]["data"]["text/html"]
+    assert others[0]["_time"] - first["_time"] < 2
     assert_frozen(kernel, cell)
 
 
