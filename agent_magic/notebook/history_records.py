@@ -60,7 +60,11 @@ class History:
 
     def records(self) -> tuple[list[Record], int]:
         """The latest records that are not too much together, and how many earlier ones there are beside."""
-        found = [record for part in self.parts() if (record := self._record(part))["items"]]
+        parts = self.parts()
+        # Those of a conversation that was left would fill the memory.
+        there = {part.name for part in parts}
+        self._made = {name: made for name, made in self._made.items() if name in there}
+        found = [record for part in parts if (record := self._record(part))["items"]]
         room, first = TOTAL, len(found)
         while first > 0 and (first == len(found) or json_size(found[first - 1]) <= room):
             first -= 1
