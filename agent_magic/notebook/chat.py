@@ -218,7 +218,9 @@ class Chat:
         for connection in self._connections:
             if connection.pages:
                 self._follow_in(connection, view)
-        self.changed()
+        # At once: its first tool may keep this thread, and only a page that knows of the run offers to stop it.
+        if any(connection.pages for connection in self._connections):
+            self._tell()
 
     def _follow_in(self, connection: Connection, view: View) -> None:
         if view is self._kernel.view:
