@@ -3,6 +3,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { Prose, TYPESET } from '../src/view/prose';
 
+// They draw a lot, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
 const ANSWER = `# Title
 
 Some **bold** and *slanted* words, \`code\`, [a link](https://a.example) and https://b.example/x.

@@ -1,10 +1,13 @@
 // @vitest-environment jsdom
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import type { Item, RunRecord } from '../src/view/record';
 import { RecordView } from '../src/view/view';
 import attacks from './attacks.json';
 import { PNG, TABLE, call, question, record } from './records';
+
+// They draw a lot, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const TAGS = new Set(
   [

@@ -8,6 +8,9 @@ import type { Item, RunRecord } from '../src/view/record';
 import { RecordView, type RunActions, type ViewOptions } from '../src/view/view';
 import { PNG, TABLE, call, question, record, running, text } from './records';
 
+// They draw a lot, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
 const fits = new Ajv({ strict: false }).compile(schema);
 
 let views: RecordView[] = [];
