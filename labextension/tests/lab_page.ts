@@ -227,7 +227,7 @@ export class FakeNotebook {
     activeCellIndex: 0,
     deselectAll: vi.fn(),
     scrollToItem: vi.fn(() => Promise.resolve()),
-    rendermime: { mimeTypes: [] as string[], createRenderer: vi.fn() },
+    rendermime: { mimeTypes: [] as string[], createRenderer: vi.fn(), createModel: vi.fn() },
     editor: null as unknown,
     get activeCell(): unknown {
       const model = this.model.cells[this.activeCellIndex];

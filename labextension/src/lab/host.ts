@@ -1,10 +1,10 @@
 import type { ICellModel } from '@jupyterlab/cells';
 import type { IMimeBundle } from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { Widget } from '@lumino/widgets';
 import type { AttachmentSource, ChatHost } from '../chat/host';
 import type { Attachment, MimeBundle } from '../protocol/messages';
 import { Cells, textOfCell, trusted } from './cells';
+import { Charts } from './charts';
 import type { Words } from './words';
 
 /** A change of a cell that the user may accept. */
@@ -23,7 +23,7 @@ export interface Dialogs {
 /** What the notebook can do for the chat with its kernel's agent. */
 export class NotebookHost implements ChatHost {
   private readonly cells: Cells;
-  private readonly drawn = new Set<Widget>();
+  private readonly charts: Charts;
 
   constructor(
     private readonly notebook: NotebookPanel,
@@ -31,6 +31,10 @@ export class NotebookHost implements ChatHost {
     private readonly dialogs: Dialogs
   ) {
     this.cells = new Cells(notebook);
+    this.charts = new Charts(
+      () => notebook.content.rendermime,
+      () => false
+    );
   }
 
   readonly translate = (text: string): string => this.words(text);
@@ -106,45 +110,12 @@ export class NotebookHost implements ChatHost {
     this.notebook.activate();
   }
 
-  /** Plotly's and Vega's figures, by whatever extension of the page draws them; null where there is none. */
   renderMime(bundle: MimeBundle): HTMLElement | null {
-    const { rendermime } = this.notebook.content;
-    const data = { ...bundle } as Record<string, string>;
-    const type = rendermime.mimeTypes.find(known => known in data && /^application\/vnd\.(plotly|vega)/.test(known));
-    if (type === undefined) {
-      return null;
-    }
-    const renderer = rendermime.createRenderer(type);
-    const place = document.createElement('div');
-    place.className = 'am-lab-figure';
-    this.drawn.add(renderer);
-    void this.draw(renderer, place, () =>
-      renderer.renderModel({ trusted: false, data, metadata: {}, setData: () => undefined })
-    );
-    return place;
+    return this.charts.draw(bundle);
   }
 
   dispose(): void {
-    for (const widget of this.drawn) {
-      if (widget.isAttached && !widget.node.isConnected) {
-        // Lumino takes off only what is on the page.
-        document.body.append(widget.node);
-      }
-      widget.dispose();
-    }
-    this.drawn.clear();
-  }
-
-  /** Draws once `place` is on the page, since some renderers measure it. */
-  private async draw(renderer: Widget, place: HTMLElement, render: () => Promise<void>): Promise<void> {
-    await new Promise(requestAnimationFrame);
-    if (!place.isConnected || renderer.isDisposed) {
-      return;
-    }
-    Widget.attach(renderer, place);
-    await render().catch((error: Error) => {
-      place.textContent = this.words('This figure could not be drawn: %1', error.message);
-    });
+    this.charts.dispose();
   }
 
   private async change(code: string): Promise<void> {
