@@ -19,7 +19,8 @@ export const STATE: AgentState = {
   session: { id: 's1', title: 'Growth' },
   queue: [],
   notebook: 'growth.ipynb',
-  problems: []
+  problems: [],
+  history: 0
 };
 
 export function userItem(text: string, id = '1'): Item {

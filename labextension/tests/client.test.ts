@@ -35,7 +35,8 @@ const STATE: AgentState = {
   session: { id: 's', title: '' },
   queue: [],
   notebook: null,
-  problems: []
+  problems: [],
+  history: 0
 };
 
 const kernel = () => new FakeKernel();

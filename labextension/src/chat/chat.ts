@@ -185,8 +185,8 @@ export class Chat implements ChatControl {
     this.attaching ??= this.client.attach().finally(() => (this.attaching = null));
     const result = await this.attaching;
     if (attempt === this.attempt) {
-      const { state, runs = [], earlier = 0 } = result as AttachResult & { earlier?: number };
-      this.history = state ? historyOf(state) : 0;
+      const { state, runs = [], earlier = 0 } = result;
+      this.history = state ? state.history : 0;
       this.log.setRuns(runs, state?.run ?? null, earlier);
       this.showMessages();
     }
@@ -247,8 +247,8 @@ export class Chat implements ChatControl {
   private takeState(state: AgentState): void {
     this.state = state;
     this.showState();
-    if (this.isAttached && historyOf(state) !== this.history) {
-      this.history = historyOf(state);
+    if (this.isAttached && state.history !== this.history) {
+      this.history = state.history;
       void this.reload();
     }
   }
@@ -354,9 +354,4 @@ export class Chat implements ChatControl {
       this.notices.addError(messageOf(error));
     }
   }
-}
-
-/** A number that is another whenever the earlier runs are others than before. */
-function historyOf(state: AgentState): number {
-  return (state as { history?: number }).history ?? 0;
 }

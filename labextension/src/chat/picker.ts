@@ -91,7 +91,7 @@ export class ModelPicker {
     const { words } = this;
     const facts = [
       model.window === null ? '' : words('%1 tokens', compactNumber(model.window)),
-      priceText(String(model.prices), words),
+      priceText(model.prices, words),
       model.key ? '' : words('no key')
     ];
     const option = element(

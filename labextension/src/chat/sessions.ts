@@ -83,7 +83,7 @@ export class Sessions {
   private async switchBy(method: 'resume' | 'fork', session: string): Promise<void> {
     this.search.tell(this.words('Opening…'));
     try {
-      const { note } = (await this.requests.request(method, { session })) as { note?: string };
+      const { note } = await this.requests.request(method, { session });
       this.popup.close();
       this.onSwitch(note ?? '');
     } catch (error) {

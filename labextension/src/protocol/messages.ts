@@ -34,6 +34,8 @@ export interface AgentState {
   queue: string[];
   notebook: string | null;
   problems: string[];
+  /** Another number whenever the earlier runs are others than before. */
+  history: number;
 }
 
 export interface AttachResult {
@@ -44,6 +46,8 @@ export interface AttachResult {
   /** Of a chat: what it is about, and what was said so far. */
   state?: AgentState;
   runs?: RunRecord[];
+  /** So many runs before those are left out. */
+  earlier?: number;
 }
 
 export type Attachment =
@@ -64,8 +68,9 @@ export interface SessionInfo {
 export interface ModelInfo {
   id: string;
   window: number | null;
-  prices: unknown;
-  thinking: unknown;
+  /** Of a million tokens, in and out: "0.25 / 2", "free", "?". */
+  prices: string;
+  thinking: string[];
   key: boolean;
 }
 
@@ -104,8 +109,8 @@ export interface Methods {
   new: [Nothing, Nothing];
   edit: [{ run: string; text: string }, Nothing];
   sessions: [{ filter: string }, { sessions: SessionInfo[] }];
-  resume: [{ session: string }, Nothing];
-  fork: [{ session: string }, Nothing];
+  resume: [{ session: string }, { note?: string }];
+  fork: [{ session: string }, { note?: string }];
   models: [{ filter: string }, { models: ModelInfo[]; current: string }];
   set_model: [{ model: string }, Nothing];
   set_tool: [{ name: string; on: boolean }, Nothing];
