@@ -134,6 +134,27 @@ def history(page: Page) -> list[str]:
 # Sending --------------------------------------------------------------------------------------------------------------
 
 
+def test_a_page_knows_of_a_run_before_a_tool_holds_the_thread(fresh: Any) -> None:
+    told: list[Any] = []
+
+    async def play(page: Page) -> None:
+        @am.tool
+        def look() -> str:
+            """Look."""
+            told.append(page.state["busy"])
+            return "seen"
+
+        fresh.user_ns["look"] = look
+        # What was told just now is told again only after a while.
+        await page.ask("set_tool", name="inspect", on=False)
+        await page.until(lambda: not next(tool["on"] for tool in page.state["tools"] if tool["name"] == "inspect"))
+        await page.say("go")
+        await page.until(lambda: not page.state["busy"])
+
+    played(fresh, play, am.AssistantMessage([am.ToolCall("c1", "look", {})]), "done")
+    assert told == [True]
+
+
 def test_what_is_attached_becomes_blocks_as_mentions_are(fresh: Any) -> None:
     picture = base64.b64encode(png()).decode()
     fresh.user_ns["sales"] = [1, 2, 3]
