@@ -348,12 +348,7 @@ class Chat:
         self.changed()
 
     def _tell_soon(self) -> None:
-        if self._told is not None and self._told["busy"] != self._kernel.busy:
-            # At once: the loop may stand still in a tool before any timer is due.
-            if self._timer is not None:
-                self._timer.cancel()
-            self._tell()
-        elif self._timer is None:
+        if self._timer is None:
             wait = max(GATHERED, self._told_at + 1 / RATE - time.monotonic())
             self._timer = asyncio.get_running_loop().call_later(wait, self._tell)
 
