@@ -8,6 +8,7 @@
 #   make check   lint, formatting, types, layers
 #   make front   types, formatting and tests of the front end
 #   make watch   build the front end again at every change, for JupyterLab in this environment (reload the page)
+#   make screenshots   make the pictures of the README anew, in a real JupyterLab (one: make screenshots ARGS=dark)
 #   make soak    property tests with many more examples
 #   make bench   compare speed with plain httpx, and with other libraries named in PEERS (Python 3.11 or later)
 #   make clean   remove environments and build products
@@ -50,7 +51,7 @@ BASE = $(PYTHON)
 .venv-matrix/ipykernel7/ready: JUPYTER = 'ipykernel==7.3.*'
 .venv-matrix/latest/ready: JUPYTER = ipython ipykernel
 
-.PHONY: demo lab test unit matrix check front watch soak bench clean browser
+.PHONY: demo lab test unit matrix check front watch screenshots soak bench clean browser
 
 demo: $(VENV)/ready
 	$(IN_VENV) scripts/demo.py
@@ -87,6 +88,10 @@ watch: $(VENV)/local
 	rm -rf $(SERVED)
 	ln -s $(CURDIR)/$(dir $(BUILT)) $(SERVED)
 	$(NPM) --prefix labextension run watch
+
+screenshots: $(VENV)/browser
+	$(IN_VENV) scripts/find_chromium.py --install
+	$(IN_VENV) scripts/screenshots.py $(ARGS)
 
 soak: $(VENV)/ready
 	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
