@@ -69,7 +69,7 @@ unit: $(VENV)/ready
 
 matrix: $(VENV)/ready $(MATRIX:%=.venv-matrix/%/ready)
 	AGENT_MAGIC_KERNELS='$(subst $(space),$(PATHS),$(MATRIX:%=$(CURDIR)/.venv-matrix/%/$(BIN)/python))' \
-		$(IN_VENV) -m pytest tests/notebook/test_matrix.py $(ARGS)
+		$(IN_VENV) -m pytest tests/notebook/test_matrix.py tests/notebook/test_live_widget.py $(ARGS)
 
 check: $(VENV)/check
 	$(IN_VENV) -m ruff check
