@@ -55,7 +55,7 @@ def test_a_conversation_with_calls_is_accepted_to_its_end(api: str, script: str,
 
     async def conversation() -> am.Reply:
         server = await asyncio.get_running_loop().create_server(mock.Connection, "127.0.0.1", 0)
-        # Not `async with`, which from Python 3.12 on waits for the connections that a client keeps for its next request.
+        # Not `async with`, which from Python 3.12 on waits for the connections that a client keeps.
         with closing(server):
             address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
             model = am.Model(script, api=api, base_url=address + APIS[api], api_key="sk-none")
