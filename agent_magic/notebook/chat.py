@@ -20,11 +20,12 @@ from .bundle import mimebundle
 from .chat_message import chat_message, kept_of
 from .chat_state import state_of
 from .command import Errand
-from .connection import Connection, Method, Page, Request, Transport
+from .connection import KINDS, Connection, Method, Page, Request, Transport
 from .exchanges import NOTHING_SAID, retry
 from .flags import CellOptions
 from .history_records import History
 from .kernel import NotebookKernel
+from .late_pages import LatePages
 from .model_list import found_models, has_key, prices
 from .namespace_tools import MAX_NAMES, words_of
 from .overview import switch_tool
@@ -57,6 +58,7 @@ class Chat:
         self.history = History(kernel)
         self._kernel = kernel
         self._runs = PanelRuns(kernel)
+        self._late = LatePages(kernel)
         self._connections: dict[Connection, Callable[[], object]] = {}
         self._active: dict[str, float] = {}
         # The notebook where the run that goes on began.
@@ -149,6 +151,8 @@ class Chat:
         if self._kernel.runs.going_on and self._kernel.view is not None:
             # Behind the answer, which makes the page ready for it.
             asyncio.get_running_loop().call_soon(self._follow_in, request.connection, self._kernel.view)
+            if request.choice("kind", KINDS) == "panel":
+                self._late.add(request.page, request.connection)
         return {"state": state, "runs": runs, "earlier": earlier}
 
     # Runs -------------------------------------------------------------------------------------------------------------
@@ -213,6 +217,7 @@ class Chat:
         """A run begins: tell every page."""
         self._notice_moves()
         self._followed = view.recorder
+        self._late.begin(view)
         found = self.page()
         self.notebook = None if found is None else found[1].notebook
         for connection in self._connections:
@@ -231,6 +236,7 @@ class Chat:
     def _at_rest(self) -> None:
         """A run has ended: take up what was sent when it was too late to steer it."""
         self.notebook = None
+        self._late.end(main_loop(self._kernel))
         if self._followed is not None and self._seen is not None:
             self._seen = (*self._seen, self._followed.run)
             self._followed = None

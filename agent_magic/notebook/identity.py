@@ -18,13 +18,16 @@ def notebook_path(namespace: Mapping[str, Any]) -> Path | None:
     return None
 
 
-def running_cell(shell: Any) -> str:
-    """A digest of the id of the running cell; empty where the front end sends none.
-
-    Ids themselves may hold the path of the notebook.
-    """
+def cell_id(shell: Any) -> str | None:
+    """The id of the running cell as the front end gives it, which may hold a path; None where it sends none."""
     try:
-        cell = shell.get_parent()["metadata"]["cellId"]
+        found = shell.get_parent()["metadata"]["cellId"]
     except (AttributeError, KeyError, LookupError, TypeError):
-        return ""
-    return hashlib.sha256(str(cell).encode()).hexdigest()[:8] if cell else ""
+        return None
+    return found if isinstance(found, str) and found else None
+
+
+def running_cell(shell: Any) -> str:
+    """A digest of the id of the running cell; empty where the front end sends none."""
+    found = cell_id(shell)
+    return hashlib.sha256(found.encode()).hexdigest()[:8] if found else ""

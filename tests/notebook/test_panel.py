@@ -9,10 +9,13 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from .kernel_client import Kernel
+from agent_magic.notebook.record import RECORD_TYPE
+
+from .kernel_client import Kernel, Message
 from .page_client import subshell_of
 from .panel_page import PanelPage
 
@@ -109,6 +112,35 @@ def test_a_page_that_was_loaded_anew_finds_the_run_that_goes_on(page: PanelPage)
     assert result["runs"] == []
     again.until(lambda: again.runs)
     assert [item["text"] for item in again.ended(result["state"]["run"])["items"]] == ["hello", "late"]
+
+
+def test_a_page_that_came_during_the_run_of_a_cell_is_given_its_record(page: PanelPage) -> None:
+    """It drops what is published for a display that it has not seen."""
+    kernel = page.kernel
+    kernel.run("answers([am.Delay(0.6), 'late'])")
+    kernel.run("get_ipython().get_parent = lambda: {'metadata': {'cellId': 'c7'}}")
+    given: list[tuple[str, Any]] = []
+    again = PanelPage(kernel, "again")
+    again.comm = page.comm
+    again.on_ask = lambda method, params: given.append((method, params)) or {}
+    page.on_ask = lambda method, params: pytest.fail(f"{method} was asked of a page that was there")
+    attached: list[str] = []
+
+    def come(message: Message) -> None:
+        page.take(message)
+        again.take(message)
+        if page.runs and not attached:
+            attached.append(again.post("attach", page="again", protocol=1, kind="panel", notebook=page.notebook))
+
+    kernel.run_all("%%agent\nhello", on_message=come)
+    again.until(lambda: given)
+    [(method, params)] = given
+    assert (method, params["id"]) == ("set_outputs", "c7")
+    assert str(params["execution_count"] + 1) == kernel.run("print(get_ipython().execution_count)").printed.strip()
+    [output] = params["outputs"]
+    assert output["output_type"] == "display_data"
+    assert output["data"][RECORD_TYPE]["state"] == "done"
+    assert "late" in output["data"]["text/html"]
 
 
 def test_a_page_that_does_not_know_the_comm_takes_it_from_nobody(page: PanelPage) -> None:
