@@ -11,11 +11,10 @@ from playwright.sync_api import Locator, Page, expect
 from .jupyter_server import JupyterServer
 
 # The page is ready when its notebook has a kernel; what is in the DOM does not tell.
-READY = """async ([path, wait]) => {
+READY = """async path => {
   const app = window.jupyterapp;
-  const end = Date.now() + wait;
   await app.started;
-  while (Date.now() < end) {
+  for (;;) {
     const widget = app.shell.currentWidget;
     const kernel = widget?.context?.path === path && widget.context.isReady && widget.sessionContext?.session?.kernel;
     if (kernel) {
@@ -23,11 +22,15 @@ READY = """async ([path, wait]) => {
     }
     await new Promise(resolve => setTimeout(resolve, 50));
   }
-  throw new Error('No notebook with a kernel has come up.');
 }"""
 # A kernel that runs a cell answers this at the end of it.
 ANSWERS = "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.info; }"
-READY_IN = 60_000
+# Playwright waits for ever for what a script of ours waits for.
+LIMITED = """([argument, wait]) => Promise.race([
+  (SCRIPT)(argument),
+  new Promise((_, reject) => setTimeout(() => reject(new Error('The page has not done this in time.')), wait))
+])"""
+LIMIT = 60_000
 RUN = """async ([index, wait]) => {
   const app = window.jupyterapp;
   const notebook = app.shell.currentWidget.content;
@@ -54,7 +57,7 @@ class NotebookPage:
         path = f"lab/tree/{quote(name)}?reset&" if self.server.app == "lab" else f"notebooks/{quote(name)}?"
         self.page.goto(f"{self.server.url}/{path}token={self.server.token}")
         kernel = self._ready()
-        self.page.evaluate(ANSWERS)
+        self.result(ANSWERS)
         return kernel
 
     def reload(self) -> str:
@@ -64,18 +67,21 @@ class NotebookPage:
 
     def _ready(self) -> str:
         self.page.wait_for_function("() => !!window.jupyterapp")
-        kernel: str = self.page.evaluate(READY, [self.name, READY_IN])
-        return kernel
+        return str(self.result(READY, self.name))
+
+    def result(self, script: str, argument: Any = None) -> Any:
+        """What a function of the page comes to, which may take a while but not for ever."""
+        return self.page.evaluate(LIMITED.replace("SCRIPT", script), [argument, LIMIT])
 
     def command(self, name: str, **arguments: Any) -> None:
         """Run one of the page's commands, as its menu does, and wait for it."""
-        self.page.evaluate(
+        self.result(
             "([name, rest]) => window.jupyterapp.commands.execute(name, rest).then(() => null)", [name, arguments]
         )
 
     def run(self, index: int) -> None:
         """Run a cell and wait until it has ended, well or not."""
-        self.page.evaluate(RUN, [index, True])
+        self.result(RUN, [index, True])
 
     def prepare(self, count: int) -> None:
         """Run the first cells, none of which may fail."""
@@ -125,6 +131,12 @@ class NotebookPage:
         self.command("docmanager:save")
         return self.server.read(self.name)
 
+    def trust(self) -> None:
+        """Trust the notebook, by the command and its question; that saves it."""
+        self.page.evaluate("() => { window.trusting = window.jupyterapp.commands.execute('notebook:trust'); }")
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
+        self.result("() => window.trusting.then(() => null)")
+
     def interrupt(self) -> None:
         """Press the square in the notebook's toolbar."""
         self.page.locator('.jp-NotebookPanel-toolbar [data-command="notebook:interrupt-kernel"]:visible').first.click()
@@ -135,4 +147,4 @@ class NotebookPage:
         self.page.locator(".jp-Dialog .jp-mod-accept").click()
         expect(self.page.locator(".jp-Dialog")).to_have_count(0)
         self._ready()
-        self.page.evaluate(ANSWERS)
+        self.result(ANSWERS)

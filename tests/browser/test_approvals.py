@@ -34,19 +34,19 @@ def printed(notebook: Any) -> str:
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_a_question_shows_all_arguments_and_run_runs_them_once(visit: Any, app: str) -> None:
-    notebook, question = asked(visit, app, CALL, "'Finished.'")
-    expect(question).to_contain_text("act")
-    expect(question).to_contain_text("print(1)")
-    expect(question).to_contain_text("times")
+    hidden = "call('act', code='print(1) # \\u202e\\u200b', times=2)"
+    notebook, question = asked(visit, app, hidden, "'Finished.'")
+    for shown in ("act", "print(1)", "times", "202e", "200b"):
+        expect(question).to_contain_text(shown)
+    assert "\u202e" not in question.inner_text()
     question.get_by_role("button", name="Run", exact=True).click()
     notebook.shows(2, "Finished.")
-    assert "[('print(1)', 2)]" in printed(notebook)
+    assert "[('print(1) # \\u202e\\u200b', 2)]" in printed(notebook)
     expect(notebook.output(2).get_by_role("alertdialog")).to_have_count(0)
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_a_denial_takes_a_word_to_the_model(visit: Any, app: str) -> None:
-    notebook, question = asked(visit, app, CALL, "'I see.'")
+def test_a_denial_takes_a_word_to_the_model(visit: Any) -> None:
+    notebook, question = asked(visit, "lab", CALL, "'I see.'")
     question.get_by_role("button", name="Deny").click()
     question.get_by_role("textbox").fill("use the test table")
     question.get_by_role("button", name="Deny", exact=True).click()
@@ -58,27 +58,17 @@ def test_a_denial_takes_a_word_to_the_model(visit: Any, app: str) -> None:
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_edited_arguments_are_what_runs(visit: Any, app: str) -> None:
+def test_edited_arguments_are_what_runs_once_they_fit(visit: Any, app: str) -> None:
     notebook, question = asked(visit, app, CALL, "'Finished.'")
     question.get_by_role("button", name="Edit").click()
     question.get_by_label("code").fill("print(2)")
+    question.get_by_label("times").fill('"many"')
+    question.get_by_role("button", name="Run with these").click()
+    expect(question.get_by_role("alert").filter(has_text="integer")).to_be_visible()
     question.get_by_label("times").fill("7")
     question.get_by_role("button", name="Run with these").click()
     notebook.shows(2, "Finished.")
     assert "[('print(2)', 7)]" in printed(notebook)
-
-
-def test_edited_arguments_that_do_not_fit_keep_the_question_open(visit: Any) -> None:
-    notebook, question = asked(visit, "lab", CALL, "'Finished.'")
-    question.get_by_role("button", name="Edit").click()
-    question.get_by_label("times").fill('"many"')
-    question.get_by_role("button", name="Run with these").click()
-    expect(question).to_contain_text("times")
-    expect(question.get_by_role("alert").filter(has_text="integer")).to_be_visible()
-    question.get_by_label("times").fill("3")
-    question.get_by_role("button", name="Run with these").click()
-    notebook.shows(2, "Finished.")
-    assert "[('print(1)', 3)]" in printed(notebook)
 
 
 def test_always_is_not_asked_again_in_this_session(visit: Any) -> None:
@@ -104,17 +94,6 @@ def test_a_question_is_answered_by_keys_alone_and_gives_the_focus_back(visit: An
     notebook.shows(2, "Finished.")
     assert "[('print(1)', 2)]" in printed(notebook)
     assert len(notebook.save().cells) == 4
-
-
-def test_hidden_characters_of_an_argument_are_shown(visit: Any) -> None:
-    notebook, question = asked(visit, "lab", "call('act', code='a\\u202eb\\u200bc')", "'Finished.'")
-    text = question.inner_text()
-    assert "\u202e" not in text
-    assert "202e" in text
-    assert "200b" in text
-    question.get_by_role("button", name="Run", exact=True).click()
-    notebook.shows(2, "Finished.")
-    assert "\\u202e" in printed(notebook) or "\u202e" in printed(notebook)
 
 
 @pytest.mark.parametrize("extension", [True, False])

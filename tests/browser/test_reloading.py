@@ -51,9 +51,8 @@ def test_a_question_is_asked_again_by_a_page_that_is_loaded_again(visit: Any) ->
     assert notebook.outputs(3)[0]["text"] == "[('1', 1)]\n"
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_a_restart_ends_the_run_and_the_notebook_works_again(visit: Any, app: str) -> None:
-    notebook = visit(app)
+def test_a_restart_ends_the_run_and_the_notebook_works_again(visit: Any) -> None:
+    notebook = visit("lab")
     told = answers("['Before. ', silence('never')]")
     notebook.server.write("restart.ipynb", [SETUP, told, ASK, answers("'Here again.'"), "%%agent\nAgain"])
     notebook.open("restart.ipynb")

@@ -33,8 +33,7 @@ def was_stopped(notebook: Any) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-@pytest.mark.parametrize("by", ["button", "toolbar"])
+@pytest.mark.parametrize(("app", "by"), [("lab", "button"), ("lab", "toolbar"), ("notebook", "button")])
 def test_stop_ends_an_answer_and_the_cells_that_wait(visit: Any, app: str, by: str) -> None:
     notebook = running(visit, app, "['Begun. ', silence('never'), 'Ended.']")
     notebook.shows(2, "Begun.")
