@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, expect
 
 from .cells import SETUP, answers
-from .notebook_page import READY, NotebookPage
+from .notebook_page import ANSWERS, READY, NotebookPage
 
 
 class ChatPage:
@@ -60,11 +60,11 @@ class ChatPage:
 
     def is_ready(self) -> None:
         """Wait until the chat has reached the agent."""
-        expect(self.button("Attach")).to_be_visible()
+        expect(self.button("Attach")).to_be_visible(timeout=20_000)
 
     def is_idle(self) -> None:
         """Wait until no run goes on."""
-        expect(self.stop).to_be_hidden()
+        expect(self.stop).to_be_hidden(timeout=20_000)
 
 
 def panel(notebook: NotebookPage) -> ChatPage:
@@ -94,4 +94,5 @@ def switch(notebook: NotebookPage, name: str) -> None:
     """Go to another notebook of the same page of JupyterLab; from then on `notebook` is that one."""
     notebook.command("docmanager:open", path=name)
     notebook.name = name
-    notebook.page.evaluate(READY, name)
+    notebook.result(READY, name)
+    notebook.result(ANSWERS)
