@@ -170,7 +170,7 @@ COMMANDS: dict[str, Command] = {
             "write down requests, usage, tools and errors; where",
             later("tracing.trace"),
         ),
-        Command("panel", "", "how to open the panel, the chat beside the notebook", later("panel_command.panel")),
+        Command("panel", "", "open the panel, the chat beside the notebook", later("panel_command.panel")),
         Command("new", "", "forget the conversation", later("exchanges.new")),
         Command("config", "[NAME]", "all settings, their values and what they do", later("profile.config")),
         Command("autoload", "[on|off]", "load agent_magic in every kernel of this profile", later("profile.autoload")),

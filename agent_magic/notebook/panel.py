@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
+from ..errors import AgentMagicError
 from .connection import PROTOCOL, Connection
 from .kernel import NotebookKernel
-from .run_methods import kernel_loop
+from .run_methods import kernel_loop, main_loop
 from .run_widget import answer_where_asked
 
 TARGET = "agent_magic"
@@ -40,6 +43,15 @@ class Panel:
         if self._comm is not None:
             self._comm.close()
         self._take(self._new_comm(data={"type": "hello", "protocol": PROTOCOL, "version": __version__}))
+
+    def open(self) -> bool:
+        """Have the page that was last used show its panel; False where there is none."""
+        found = self._kernel.chat.page() if self.pages else None
+        if found is None:
+            return False
+        connection, page = found
+        asyncio.run_coroutine_threadsafe(_open(connection, page.id), main_loop(self._kernel))
+        return True
 
     def send(self, message: Mapping[str, Any]) -> None:
         """The transport of the connection."""
@@ -94,3 +106,9 @@ class Panel:
 
         make: Any = Comm
         return make(target_name=TARGET, **named)
+
+
+async def _open(connection: Connection, page: str) -> None:
+    # An earlier version of the page does not know how.
+    with contextlib.suppress(AgentMagicError):
+        await connection.ask(page, "open_panel", {}, 10.0)

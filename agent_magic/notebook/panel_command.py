@@ -1,4 +1,4 @@
-"""`%agent panel`: how to open the panel, or what there is in its place."""
+"""`%agent panel`: open the panel, or say what there is in its place."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def panel(kernel: NotebookKernel, words: Words) -> Answer:
     if kernel.in_terminal:
         return "There is no panel in a terminal. Ask by %agent TEXT, or open a notebook in JupyterLab."
     extension = kernel.shell.agent_magic.panel
-    if extension.pages:
-        return f"A page has opened the panel of this notebook.\n{OPEN_IT}"
+    if extension.open():
+        return "The panel is open beside the notebook. Its conversation is that of the cells."
     if extension.refused:
         return (
             "The page has no panel: the package agent-magic is not installed where JupyterLab itself runs. Install it "

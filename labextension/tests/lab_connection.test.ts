@@ -127,3 +127,21 @@ describe('the chat is told', () => {
     expect(chat.isDisposed).toBe(true);
   });
 });
+
+test('the kernel may have the panel shown, and other asks go to the cells', async () => {
+  const kernel = new FakeKernel();
+  const { agent } = await opened(kernel);
+  const comm = kernel.opens('c1');
+  await settled();
+  let shown = 0;
+  agent.open = () => shown++;
+  const { page } = agent.client;
+  comm.say({ type: 'ask', id: 'k1', page, method: 'open_panel', params: {} });
+  comm.say({ type: 'ask', id: 'k2', page, method: 'read_cells', params: {} });
+  await settled();
+  expect(shown).toBe(1);
+  expect(comm.requested('answer_ask')).toEqual([
+    { ask: 'k1', result: {} },
+    { ask: 'k2', result: { cells: expect.anything() } }
+  ]);
+});

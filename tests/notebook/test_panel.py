@@ -543,13 +543,16 @@ def test_unloading_takes_away_what_was_open() -> None:
         assert widget.comm == ""
 
 
-def test_the_line_says_where_the_panel_is() -> None:
+def test_the_line_opens_the_panel_or_says_where_it_is() -> None:
     with Kernel() as kernel:
         kernel.run("%load_ext agent_magic")
         assert "agent_magic.panel()" in kernel.run("%agent panel").printed
         page = PanelPage(kernel).find()
         page.attach()
-        assert kernel.run("%agent panel").printed.startswith("A page has opened the panel")
+        asked: list[str] = []
+        page.on_ask = lambda method, params: asked.append(method) or {}
+        assert kernel.run("%agent panel", on_message=page.take).printed.startswith("The panel is open")
+        page.until(lambda: asked == ["open_panel"])
         page.ask("detach")
         client = kernel.client
         client.shell_channel.send(client.session.msg("comm_close", {"comm_id": page.comm, "data": {}}))

@@ -67,6 +67,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
         (panel.isVisible && following.agent === agent) ||
         (notebook.isVisible && notebook.node.querySelector('[role="alertdialog"]') !== null);
       new Attention(agent, isSeen, show, notify, words);
+      agent.open = show;
       return agent;
     });
 

@@ -17,6 +17,8 @@ export class KernelAgent {
   readonly comm: KernelComm;
   readonly client: Client;
   readonly chat: ChatControl;
+  /** Shows the chat to the user, as `%agent panel` asks for. */
+  open: () => void = () => undefined;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _ended = new Signal<this, void>(this);
   private changes = 0;
@@ -33,7 +35,13 @@ export class KernelAgent {
     this.comm = new KernelComm(kernel);
     this.client = new Client(this.comm, 'panel', notebook.context.path);
     const cells = new Cells(notebook);
-    this.client.onAsk((method, params) => cells.answer(method, params));
+    this.client.onAsk(async (method, params) => {
+      if (method === 'open_panel') {
+        this.open();
+        return {};
+      }
+      return cells.answer(method, params);
+    });
     this.chat = makeChat(this.node, this.client, host);
     this.comm.changed.connect(() => void this.update());
     notebook.context.pathChanged.connect(this.place, this);
