@@ -198,7 +198,8 @@ class Policy:
 
     def reason(self, tool: Any) -> str:
         """Why somebody is asked about `tool`, in one or two sentences."""
-        text = f"The tool {tool.name} ({tool.origin}) has the effect {tool.effect}."
+        origin, effect = _ORIGINS.get(tool.origin, str(tool.origin)), _EFFECTS.get(tool.effect, str(tool.effect))
+        text = f"{tool.name} is {origin} that {effect}."
         if tool.name in self.always and not self.is_always_allowed(tool):
             text += " Text from outside has reached the model since you allowed it for good."
         return text
@@ -271,4 +272,14 @@ def _over_kernel_table(table: Any) -> dict[str, dict[str, Decision]]:
     return merged
 
 
-_EFFECTS = ("read", "write", "execute", "network")
+_EFFECTS = {
+    "read": "only reads",
+    "write": "may change files or data",
+    "execute": "runs code",
+    "network": "reaches beyond this machine",
+}
+_ORIGINS = {
+    "user": "a tool of your own",
+    "builtin": "a tool of agent_magic",
+    "mcp": "a tool of an MCP server",
+}

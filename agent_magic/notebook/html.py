@@ -99,7 +99,8 @@ def _tool(item: Item) -> str:
         f'<code style="{_QUIET}">{html.escape(one_line(item.get("summary", "")))}</code> '
         f'<span style="{_FAILED if state == "failed" else _STATE}">{escaped(state_line(item))}</span>'
     )
-    return _card(line, _tool_body(item))
+    # Pictures are for all to see, also where nobody opens the card.
+    return _card(line, _tool_body(item)) + _outputs(item, pictures=True)
 
 
 def _tool_body(item: Item) -> str:
@@ -108,12 +109,12 @@ def _tool_body(item: Item) -> str:
         parts.append(_small("Arguments") + _pre(arguments_text(item["arguments"])))
     if item.get("progress") and item.get("state") == "running":
         parts.append(_small("Progress") + _pre(item["progress"]))
-    outputs = _outputs(item)
+    outputs = _outputs(item, pictures=False)
     if outputs:
         parts.append(outputs)
-    elif item.get("result"):
+    elif item.get("result") and not item.get("outputs"):
         parts.append(_small("Error" if item.get("state") == "failed" else "Result") + _pre(item["result"]))
-    return "".join(parts) or _small("Nothing to show yet.")
+    return "".join(parts) or _small("The picture stands below." if item.get("outputs") else "Nothing to show yet.")
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:
@@ -190,8 +191,14 @@ def _pre(text: str, limit: int | None = FALLBACK_LIMIT) -> str:
     return f'<pre style="{PRE_STYLE}">\n{html.escape(kept)}</pre>{note}\n'
 
 
-def _outputs(item: Item) -> str:
-    return "".join(_output(bundle) for bundle in item.get("outputs") or ())
+def _outputs(item: Item, pictures: bool | None = None) -> str:
+    """All outputs; or only those that are pictures, or only those that are none."""
+    bundles = item.get("outputs") or ()
+    return "".join(_output(each) for each in bundles if pictures is None or pictures is _is_picture(each))
+
+
+def _is_picture(bundle: Mapping[str, Any]) -> bool:
+    return any(isinstance(bundle.get(kind), str) and _BASE64.fullmatch(bundle[kind]) for kind in IMAGE_TYPES)
 
 
 def _output(bundle: Mapping[str, Any]) -> str:

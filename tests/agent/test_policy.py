@@ -79,7 +79,7 @@ def test_an_approved_call_runs_and_the_request_shows_it(play: Any, call: Any) ->
     assert run.results() == {"1": "did 5"}
     request = approver.requests[0]
     assert (request.call.id, request.arguments, request.tool.name) == ("1", {"number": 5}, "work")
-    assert "execute" in request.reason
+    assert request.reason == "work is a tool of your own that runs code."
 
 
 def test_the_questions_of_a_parallel_batch_come_one_after_the_other(play: Any, call: Any) -> None:

@@ -42,6 +42,15 @@ def test_a_saved_run_has_four_forms_and_a_live_one_two() -> None:
     assert set(mimebundle(script.recorder.record(), live=True)) == {"text/html", "text/plain"}
 
 
+def test_a_picture_of_a_call_stands_below_its_card() -> None:
+    outputs = [{"text/plain": "412"}, {"image/png": "AAAA", "text/plain": "a figure"}]
+    item = {"id": "1", "kind": "tool", "state": "done", "name": "draw", "summary": "", "outputs": outputs}
+    card, _, below = item_html(item).partition("</details>")
+    assert "412" in card
+    assert "<img" not in card
+    assert '<img src="data:image/png;base64,AAAA"' in below
+
+
 def test_a_card_names_the_tool_its_arguments_and_its_state_on_one_line() -> None:
     item = {"id": "1", "kind": "tool", "state": "done", "name": "sales", "summary": 'region="EU"', "seconds": 0.2}
     line = item_html(item).partition("</summary>")[0]

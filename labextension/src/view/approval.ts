@@ -95,8 +95,10 @@ export class Approval implements ItemView {
     }
     const run = button('Run', 'am-primary', () => void this.answer('once', null));
     const always = button('Always in this session', '', () => void this.answer('always', null));
+    always.title = 'This tool is not asked about again until a new conversation or the kernel’s end';
     const edit = button('Edit', '', () => this.drawEditor());
-    const deny = button('Deny…', 'am-quiet', () => this.drawDenial());
+    const deny = button('Deny…', '', () => this.drawDenial());
+    deny.title = 'The call does not run; the agent is told so and goes on';
     edit.hidden = Object.keys(this.item.arguments ?? {}).length === 0;
     this.setForm([element('div', 'am-actions', run, always, edit, deny)]);
     ({ edit, deny })[focus]?.focus();
