@@ -78,26 +78,20 @@ def test_what_is_sent_while_a_run_goes_on_steers_it_or_is_queued(visit: Any) -> 
     assert "Queued" not in text
 
 
-@pytest.mark.parametrize("by", ["button", "toolbar"])
 @pytest.mark.parametrize("what", ["answer", "tool"])
-def test_stop_ends_a_run_of_the_panel(visit: Any, by: str, what: str) -> None:
-    told = (
-        "['Begun. ', silence('never'), 'Ended.']"
-        if what == "answer"
-        else "am.ToolCall('b', 'block', {'name': 'never'})"
-    )
-    notebook, chat = opened(visit, "lab", told, "'Usable.'")
-    chat.say("Begin")
+def test_stop_ends_a_run_of_the_panel_by_its_button_and_by_the_notebooks_own(visit: Any, what: str) -> None:
     if what == "answer":
-        chat.shows("Begun.")
+        told = "['Begun. ', silence('never'), 'Ended.']"
     else:
-        expect(chat.log.locator("details").filter(has_text="block")).to_contain_text("running")
-    if by == "button":
-        chat.stop.click()
-    else:
-        notebook.interrupt()
-    chat.shows("stopped")
-    chat.is_idle()
+        told = "am.ToolCall('b', 'block', {'name': 'never'})"
+    notebook, chat = opened(visit, "lab", told, told, "'Usable.'")
+    for number, stop in enumerate((lambda: chat.stop.click(), notebook.interrupt), 1):
+        chat.say("Begin")
+        expect(chat.turns).to_have_count(number)
+        expect(chat.turns.last).to_contain_text("Begun." if what == "answer" else "running")
+        stop()
+        expect(chat.turns.last).to_contain_text("stopped")
+        chat.is_idle()
     assert "Ended." not in chat.log.inner_text()
     chat.say("Again")
     chat.shows("Usable.")

@@ -25,8 +25,15 @@ def opened(visit: Any, app: str, *sources: str, extension: bool, more: tuple[str
 
 
 @pytest.mark.parametrize(("app", "extension"), [("lab", False), ("notebook", True)])
-def test_the_chat_in_a_cell_answers_asks_and_stops(visit: Any, app: str, extension: bool) -> None:
-    told = ("'Hello.'", "call('act', code='1')", "['Begun. ', silence('never'), 'Ended.']", "'Usable.'")
+def test_the_chat_in_a_cell_answers_asks_stops_and_is_there_again(visit: Any, app: str, extension: bool) -> None:
+    name = f"reloaded-{app}"
+    told = (
+        "'Hello.'",
+        "call('act', code='1')",
+        "['Begun. ', silence('never'), 'Ended.']",
+        f"['Started. ', silence('{name}'), 'Gone on. ']",
+        "'Usable.'",
+    )
     notebook, chat = opened(visit, app, *told, extension=extension, more=("print(ran)",))
     chat.say("First")
     chat.shows("Hello.")
@@ -38,26 +45,18 @@ def test_the_chat_in_a_cell_answers_asks_and_stops(visit: Any, app: str, extensi
     chat.shows("stopped")
     chat.is_idle()
     chat.say("Third")
-    chat.shows("Usable.")
-    expect(chat.log).not_to_contain_text("Ended.")
-    notebook.run(3)
-    assert notebook.outputs(3)[0]["text"] == "[('1', 1)]\n"
-
-
-@pytest.mark.parametrize(("app", "extension"), [("lab", False), ("notebook", True)])
-def test_a_page_that_is_loaded_again_shows_the_chat_of_the_cell_again(visit: Any, app: str, extension: bool) -> None:
-    name = f"reloaded-{app}"
-    told = f"['Begun. ', silence('{name}'), 'Gone on. ']"
-    notebook, chat = opened(visit, app, told, "'Again.'", extension=extension)
-    chat.say("First")
-    chat.shows("Begun.")
+    chat.shows("Started.")
     saved = notebook.save()
     assert WIDGET in saved.cells[2].outputs[0].data
     notebook.reload()
     chat = chat_in_cell(notebook, 2)
-    chat.shows("Begun.")
+    chat.shows("Started.")
     notebook.let(name)
     chat.shows("Gone on.")
     chat.is_idle()
-    chat.say("Second")
-    chat.shows("Again.")
+    chat.say("Fourth")
+    chat.shows("Usable.")
+    expect(chat.log).not_to_contain_text("Ended.")
+    chat.is_idle()
+    notebook.run(3)
+    assert notebook.outputs(3)[0]["text"] == "[('1', 1)]\n"
