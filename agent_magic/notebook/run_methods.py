@@ -38,6 +38,13 @@ def run_methods(kernel: NotebookKernel) -> Mapping[str, Method]:
             raise AgentMagicError("This question is not open any more: it was answered already, or the run has ended.")
         return found
 
+    def shown(request: Request) -> None:
+        found = question(request)
+        # A cell need not wait for a user who is only told that there is a question: it asks by a line of input.
+        if request.params.get("seen") is False and kernel.view is not None and kernel.view.in_cell:
+            return
+        found.show(request)
+
     def stop(request: Request) -> None:
         kernel.stop()
         # The loop may stand still in a question on the main thread.
@@ -46,7 +53,7 @@ def run_methods(kernel: NotebookKernel) -> Mapping[str, Method]:
 
     return {
         "snapshot": Method(snapshot),
-        "shown": Method(lambda request: question(request).show(request), at_once=True),
+        "shown": Method(shown, at_once=True),
         "answer": Method(lambda request: question(request).take(request), at_once=True),
         "stop": Method(stop, at_once=True),
     }

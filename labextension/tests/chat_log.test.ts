@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { ChatPage, GROWTH, record, userItem } from './chat_page';
+import { question, running } from './records';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -216,12 +217,25 @@ describe('what can be done about a run', () => {
         text: 'May run_python run?'
       }
     ]);
-    expect(page.requested('shown')).toEqual([{ approval: 'a1', run: 'r2' }]);
+    expect(page.requested('shown')).toEqual([{ approval: 'a1', run: 'r2', seen: true }]);
     await page.kernel.settle();
     expect(page.button('Copy')).toBeDefined();
     expect(page.button('Apply')).toBeUndefined();
     page.press('Run');
     expect(page.requested('answer')).toMatchObject([{ run: 'r2', approval: 'a1', decision: 'once', hash: 'h1' }]);
+  });
+
+  test('is told as seen only where the user sees it, and once he does', async () => {
+    let visible = false;
+    const page = await ChatPage.opened({ busy: true, run: 'r2' }, [GROWTH], { isSeen: () => visible });
+    const record = running([question('a1')], { run: 'r2' });
+    page.kernel.say({ type: 'run', run: 'r2', seq: 1, record });
+    await page.kernel.settle();
+    expect(page.requested('shown')).toEqual([{ approval: 'a1', run: 'r2', seen: false }]);
+    visible = true;
+    page.chat.seen();
+    page.chat.seen();
+    expect(page.requested('shown').slice(1)).toEqual([{ approval: 'a1', run: 'r2', seen: true }]);
   });
 });
 

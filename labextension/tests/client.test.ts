@@ -93,6 +93,18 @@ describe('attaching', () => {
     expect(other.sent.map(message => message.method)).toEqual(['attach', 'detach']);
   });
 
+  test('a transport whose other end is gone rejects, also the farewell', async () => {
+    const gone = {
+      send: () => {
+        throw new Error('Canceled');
+      },
+      onMessage: () => () => undefined
+    };
+    const client = new Client(gone, 'cell');
+    await expect(client.request('stop', {})).rejects.toThrow('The kernel cannot be reached: Canceled');
+    expect(() => client.dispose()).not.toThrow();
+  });
+
   test('tells of the run and of the state', async () => {
     const other = kernel();
     const client = new Client(other, 'cell');

@@ -305,6 +305,7 @@ export class FakeChat implements ChatControl {
   readonly focus = vi.fn();
   readonly draft = vi.fn();
   readonly setSendKey = vi.fn();
+  readonly seen = vi.fn();
 
   constructor(readonly element: HTMLElement) {
     element.append(document.createElement('textarea'));

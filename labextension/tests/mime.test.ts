@@ -145,3 +145,14 @@ test('leaves nothing when it is disposed of, drawn or not', async () => {
   expect(node.childElementCount + other.node.childElementCount).toBe(0);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test.each([
+  ['a later version', { version: 2, items: [] }],
+  ['no record', 'words'],
+  ['a record without items', { version: 1 }]
+])('%s is shown by the words beside it', async (_, data) => {
+  const { renderer, node } = await rendered(data);
+  expect(node.textContent).toContain('later version of agent_magic');
+  await renderer.renderModel({ data: { [RECORD_TYPE]: data, 'text/plain': 'It is <b>3</b>.' }, metadata: {} } as never);
+  expect(node.textContent).toBe('It is <b>3</b>.');
+});

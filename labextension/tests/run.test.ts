@@ -50,7 +50,7 @@ describe('the run of a cell', () => {
 
   test('tells the kernel that a question is shown, and what was answered', async () => {
     const { kernel, place, press } = await shown([call('1', { state: 'pending' }), question('2')]);
-    expect(kernel.last('shown').params).toEqual({ approval: '2', run: 'run-1' });
+    expect(kernel.last('shown').params).toEqual({ approval: '2', run: 'run-1', seen: true });
     press('Always in this session');
     expect(kernel.last('answer').params).toEqual({
       run: 'run-1',
@@ -63,6 +63,25 @@ describe('the run of a cell', () => {
     kernel.say({ type: 'response', id: kernel.last('answer').id, error: 'This was answered already.' });
     await kernel.settle();
     expect(place.querySelector('.am-problem')!.textContent).toBe('This was answered already.');
+  });
+
+  test('says that it ended with its kernel, and offers nothing more', async () => {
+    const kernel = new FakeKernel();
+    const place = document.createElement('div');
+    document.body.append(place);
+    let gone!: () => void;
+    renderRun({ transport: kernel, element: place, onGone: listener => (gone = listener) });
+    const record = running([text('1', 'Hello.'), call('2', { state: 'running' })]);
+    const result = { protocol: 1, version: '0.1.0', run: { run: 'run-1', seq: 4, record } };
+    kernel.say({ type: 'response', id: kernel.last('attach').id, result });
+    await kernel.settle();
+    expect(place.querySelector('.am-stop')).not.toBeNull();
+    gone();
+    vi.advanceTimersByTime(300);
+    expect(place.textContent).toContain('Hello.');
+    expect(place.textContent).toContain('The kernel ended, and this run with it.');
+    expect(place.querySelector('.am-stop')).toBeNull();
+    expect(place.querySelector('.am-tool')!.textContent).toContain('stopped');
   });
 
   test('goes away with the page, and tells the kernel', async () => {
@@ -138,7 +157,8 @@ describe('the loader', () => {
     const { made, sent } = model();
     await loader.render({ model: made, el });
     expect(sent).toEqual([]);
-    expect(renderRun).toHaveBeenCalledWith({ transport: expect.anything() as unknown, element: el });
+    const given = { transport: expect.anything() as unknown, element: el, onGone: expect.any(Function) as unknown };
+    expect(renderRun).toHaveBeenCalledWith(given);
     await loader.render({ model: model('chat').made, el });
     expect(renderChat).toHaveBeenCalledOnce();
     expect(renderRun).toHaveBeenCalledOnce();

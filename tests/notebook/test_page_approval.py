@@ -91,8 +91,8 @@ class Page:
         (found,) = [each for each in self.sent if each["type"] == "response" and each["id"] == name]
         return found.get("error")
 
-    def show(self) -> str:
-        return self.request("shown", run="run-1", approval=self._run.item["id"])
+    def show(self, seen: bool = True) -> str:
+        return self.request("shown", run="run-1", approval=self._run.item["id"], seen=seen)
 
     def answer(self, decision: str = "once", **more: Any) -> str:
         item = self._run.item
@@ -255,6 +255,26 @@ def test_a_page_that_is_there_is_waited_for(typed: list[str]) -> None:
 
     asyncio.run(main())
     assert typed == []
+
+
+@pytest.mark.parametrize("in_cell", [True, False])
+def test_a_question_that_nobody_sees_is_waited_for_only_where_no_cell_could_ask(
+    typed: list[str], in_cell: bool
+) -> None:
+    async def main() -> None:
+        run = Run(in_cell=in_cell)
+        page = Page(run)
+        asking = asyncio.ensure_future(run.approver.ask(asked_for(path="all")))
+        await asyncio.sleep(0)
+        page.show(seen=False)
+        await asyncio.sleep(0.5)
+        assert asking.done() is in_cell
+        if not in_cell:
+            page.answer()
+        assert (await asyncio.wait_for(asking, 10)).decision == "allow"
+
+    asyncio.run(main())
+    assert len(typed) == in_cell
 
 
 @pytest.mark.parametrize("followed", [True, False])

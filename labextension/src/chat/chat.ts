@@ -35,6 +35,8 @@ export class Chat implements ChatControl {
   private readonly stopListening: (() => void)[];
   private state: AgentState | null = null;
   private history = 0;
+  /** Questions that were drawn while the chat was hidden: run and approval. */
+  private readonly unseen: [string, string][] = [];
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
   private isAttached = false;
@@ -208,6 +210,13 @@ export class Chat implements ChatControl {
     this.composer.element.hidden = false;
   }
 
+  /** The user sees the chat now, which was hidden. */
+  seen(): void {
+    for (const [run, approval] of this.unseen.splice(0)) {
+      this.tellShown(run, approval);
+    }
+  }
+
   /** Show `text` where the conversation stands. What has been written is kept, also while it is not shown. */
   private showInstead(text: string, canWrite: boolean, action?: ConnectionAction): void {
     const message = element('p', { role: 'status' }, text);
@@ -311,9 +320,17 @@ export class Chat implements ChatControl {
   private runActions(run: string): RunActions {
     return {
       stop: () => this.stop(),
-      shown: approval => void this.requests.request('shown', { approval, run }).catch(() => undefined),
+      shown: approval => this.tellShown(run, approval),
       answer: async answer => void (await this.requests.request('answer', { run, ...answer }))
     };
+  }
+
+  private tellShown(run: string, approval: string): void {
+    const seen = this.host.isSeen?.() ?? true;
+    if (!seen) {
+      this.unseen.push([run, approval]);
+    }
+    void this.requests.request('shown', { approval, run, seen }).catch(() => undefined);
   }
 
   /** Do something that changes what was said; the kernel tells then that it did. `rethrow` for who keeps something. */

@@ -28,6 +28,8 @@ export interface ChatHost extends ViewHost {
   insertRecord?(bundle: MimeBundle, source: string): void;
   /** Called by Escape in the composer: give the focus back, for instance to the notebook. */
   leave?(): void;
+  /** Whether the user sees the chat now; absent: always. When that comes true, tell `Chat.seen`. */
+  isSeen?(): boolean;
   /** A text of the chat in the user's language. Placeholders such as `%1` stay as they are. */
   translate?(text: string): string;
 }
@@ -75,6 +77,8 @@ export interface ChatControl {
   attach(attachment: Attachment): void;
   /** Put `text` into the composer, before what is there, for the user to complete and send. */
   draft(text: string): void;
+  /** The user sees the chat now, which was hidden. */
+  seen(): void;
   /** Take everything off the element and the client. The client is not disposed: whoever made it does that. */
   dispose(): void;
 }

@@ -37,6 +37,9 @@ export class NotebookHost implements ChatHost {
     );
   }
 
+  /** Whether the panel shows this chat. */
+  isSeen: () => boolean = () => true;
+
   readonly translate = (text: string): string => this.words(text);
 
   attachments(): AttachmentSource[] {

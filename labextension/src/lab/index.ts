@@ -66,6 +66,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       const isSeen = (): boolean =>
         (panel.isVisible && following.agent === agent) ||
         (notebook.isVisible && notebook.node.querySelector('[role="alertdialog"]') !== null);
+      host.isSeen = () => panel.isVisible && following.agent === agent;
       new Attention(agent, isSeen, show, notify, words);
       agent.open = show;
       return agent;
@@ -76,6 +77,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const place = new SidePlace(app.shell, panel);
     addCommands(app.commands, { following, place, icon: agentIcon, tell, words });
     panel.opened.connect(changed);
+    const seen = (): void => void (panel.isVisible && following.agent?.chat.seen());
+    panel.opened.connect(seen);
+    following.changed.connect(seen);
     Object.values(Ids).forEach(command => palette?.addItem({ command, category: words('Agent') }));
 
     listenForInterrupts(following);

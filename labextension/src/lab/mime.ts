@@ -2,7 +2,8 @@ import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
 import { TYPESET } from '../view/prose';
-import type { RunRecord } from '../view/record';
+import { textBlock } from '../view/code';
+import { isRecord, type RunRecord } from '../view/record';
 import { RecordView } from '../view/view';
 import { Charts } from './charts';
 
@@ -30,12 +31,18 @@ class RecordRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    this.record = model.data[RECORD_TYPE] as unknown as RunRecord;
+    const data: unknown = model.data[RECORD_TYPE];
+    if (!isRecord(data)) {
+      const words = model.data['text/plain'] ?? 'This run was saved by a later version of agent_magic.';
+      this.node.replaceChildren(textBlock(String(words)));
+      return;
+    }
+    this.record = data;
     if (this.view || typeof IntersectionObserver === 'undefined') {
       this.draw();
     } else if (!this.sight) {
       // Until then about as much room as it will take, so that the page does not jump.
-      this.node.style.minHeight = `${Math.min(600, 40 + 36 * (this.record.items?.length ?? 0))}px`;
+      this.node.style.minHeight = `${Math.min(600, 40 + 36 * this.record.items.length)}px`;
       this.sight = new IntersectionObserver(entries => entries.some(entry => entry.isIntersecting) && this.draw(), {
         rootMargin: '300px'
       });

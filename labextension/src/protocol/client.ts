@@ -93,7 +93,13 @@ export class Client {
   /** Rejects with the kernel's words. */
   request<M extends Method>(method: M, params: Params[M]): Promise<Result[M]> {
     const { message, answer } = this.prepare(method, params);
-    this.transport.send(message);
+    try {
+      this.transport.send(message);
+    } catch (error) {
+      // As that of a widget does whose kernel is gone.
+      const words = `The kernel cannot be reached: ${(error as Error).message}`;
+      this.takeResponse({ id: message.id, error: words });
+    }
     return answer;
   }
 

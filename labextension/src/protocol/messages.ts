@@ -100,7 +100,8 @@ export interface Methods {
   detach: [Nothing, Nothing];
   code: [Nothing, { code: string }];
   snapshot: [{ run: string }, RunState];
-  shown: [{ approval: string; run: string }, Nothing];
+  /** `seen`: whether the user sees it now, or is only told that a question waits. */
+  shown: [{ approval: string; run: string; seen: boolean }, Nothing];
   answer: [Answer & { run: string }, Nothing];
   stop: [Nothing, Nothing];
   send: [{ text: string; attachments: Attachment[]; when: 'now' | 'next' }, { as: 'run' | 'steer' | 'follow_up' }];

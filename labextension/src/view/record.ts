@@ -138,3 +138,24 @@ function isEqual(one: unknown, other: unknown): boolean {
     names.every(name => Object.hasOwn(other, name) && isEqual((one as Fields)[name], (other as Fields)[name]))
   );
 }
+
+/** Whether this is a record that can be drawn: later versions have shapes that nobody here knows. */
+export function isRecord(data: unknown): data is RunRecord {
+  const record = data as Partial<RunRecord> | null;
+  return typeof record === 'object' && record?.version === 1 && Array.isArray(record.items);
+}
+
+/** The record of a run that ended without its kernel saying so; `words` tell why. */
+export function brokenOff(record: RunRecord, words: string): RunRecord {
+  const open = ['pending', 'running'];
+  return {
+    ...record,
+    state: 'aborted',
+    stop_cause: 'aborted',
+    seconds: record.seconds ?? Math.max(0, (Date.now() - record.started) / 1000),
+    items: [
+      ...record.items.map(item => (open.includes(item.state) ? { ...item, state: 'aborted' as const } : item)),
+      { id: 'broken-off', kind: 'note', state: 'done', text: words }
+    ]
+  };
+}

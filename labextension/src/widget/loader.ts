@@ -53,6 +53,9 @@ export default {
   async render({ model, el }: { model: WidgetModel; el: HTMLElement }): Promise<() => void> {
     const transport = widgetTransport(model);
     const { renderRun, renderChat } = await view(transport);
-    return (model.get('kind') === 'chat' ? renderChat : renderRun)({ transport, element: el });
+    if (model.get('kind') === 'chat') {
+      return renderChat({ transport, element: el });
+    }
+    return renderRun({ transport, element: el, onGone: listener => model.on('comm_live_update', listener) });
   }
 };

@@ -6,6 +6,8 @@ export interface WidgetModel {
   get(name: string): unknown;
   send(content: unknown): void;
   on(event: 'msg:custom', listener: (message: KernelMessage) => void): void;
+  /** Told when the kernel at the other end is gone, such as at a restart. */
+  on(event: 'comm_live_update', listener: () => void): void;
   off(event: 'msg:custom', listener: (message: KernelMessage) => void): void;
 }
 
