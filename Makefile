@@ -51,7 +51,7 @@ BASE = $(PYTHON)
 .venv-matrix/ipykernel7/ready: JUPYTER = 'ipykernel==7.3.*'
 .venv-matrix/latest/ready: JUPYTER = ipython ipykernel
 
-.PHONY: demo lab test unit matrix check front watch screenshots soak bench clean browser
+.PHONY: demo lab test unit matrix matrix-environments check front watch screenshots soak bench clean browser
 
 demo: $(VENV)/ready
 	$(IN_VENV) scripts/demo.py
@@ -67,9 +67,11 @@ test: $(VENV)/local browser
 unit: $(VENV)/ready
 	$(IN_VENV) -m pytest -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
 
-matrix: $(VENV)/ready $(MATRIX:%=.venv-matrix/%/ready)
+matrix: $(VENV)/ready matrix-environments
 	AGENT_MAGIC_KERNELS='$(subst $(space),$(PATHS),$(MATRIX:%=$(CURDIR)/.venv-matrix/%/$(BIN)/python))' \
 		$(IN_VENV) -m pytest tests/notebook/test_matrix.py tests/notebook/test_live_widget.py $(ARGS)
+
+matrix-environments: $(MATRIX:%=.venv-matrix/%/ready)
 
 check: $(VENV)/check
 	$(IN_VENV) -m ruff check

@@ -42,10 +42,15 @@ for region in regions:  # a comment
 
 
 def faults(chat: ChatPage) -> list[str]:
-    """What axe-core finds to be serious or critical in what we draw on this page."""
+    """What axe-core finds to be serious or critical in what we draw on this page, once its colours have settled."""
     if not chat.page.evaluate("() => 'axe' in window"):
         chat.page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[str] = chat.page.evaluate(FAULTS, OURS)
+    found: list[str] = []
+    for _ in range(5):
+        found = chat.page.evaluate(FAULTS, OURS)
+        if not found:
+            break
+        chat.page.wait_for_timeout(500)
     return found
 
 
