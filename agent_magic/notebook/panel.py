@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,8 @@ from .run_methods import kernel_loop, main_loop
 from .run_widget import answer_where_asked
 
 TARGET = "agent_magic"
+
+_logger = logging.getLogger(__name__)
 
 
 class Panel:
@@ -82,7 +85,14 @@ class Panel:
 
     def _receive_first(self, data: Any) -> None:
         if self._connection is None:
-            self._connection = self._kernel.chat.connect(self)
+            try:
+                self._connection = self._kernel.chat.connect(self)
+            except Exception as error:
+                _logger.exception("The chat of the panel could not be made.")
+                if isinstance(data, Mapping) and "id" in data:
+                    words = f"The agent of this kernel cannot be used: {error}"
+                    self.send({"type": "response", "id": data["id"], "error": words})
+                return
         self._connection.receive(data)
 
     def _closed(self, message: Mapping[str, Any]) -> None:

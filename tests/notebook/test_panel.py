@@ -151,6 +151,19 @@ def test_a_page_that_does_not_know_the_comm_takes_it_from_nobody(page: PanelPage
     assert other.attach()["protocol"] == 1
 
 
+def test_a_page_is_told_what_keeps_it_from_the_agent(page: PanelPage) -> None:
+    kernel = page.kernel
+    kernel.run("from agent_magic.notebook.kernel import NotebookKernel as K")
+    kernel.run("whole, K.chat = K.chat, property(lambda kernel: 1 / 0)")
+    kernel.run("panel = get_ipython().agent_magic.panel; known, panel._connection = panel._connection, None")
+    assert "division by zero" in page.refusal("variables")
+    kernel.run("K.chat = whole")
+    kernel.run("panel._connection = known")
+    assert page.ask("variables")["variables"]
+    assert "could not be made" in "".join(each["content"]["text"] for each in page.strays), "it is logged"
+    page.strays.clear()
+
+
 def test_a_second_load_announces_the_agent_where_no_page_has_attached() -> None:
     with Kernel() as kernel:
         page = PanelPage(kernel)
