@@ -110,11 +110,14 @@ class NotebookPage:
         (self.server.work / name).touch()
 
     def outputs(self, index: int) -> list[dict[str, Any]]:
-        """The outputs of a cell as the notebook's document has them."""
+        """The outputs of a cell as the notebook's document has them, but for a complaint of ipykernel's own.
+
+        It may print that when a page gives a subshell back.
+        """
         found: list[dict[str, Any]] = self.page.evaluate(
             f"index => {NOTEBOOK}.content.widgets[index].model.sharedModel.toJSON().outputs", index
         )
-        return found
+        return [each for each in found if "_async_in_context" not in str(each.get("text", ""))]
 
     def set_source(self, index: int, source: str) -> None:
         self.page.evaluate(

@@ -66,6 +66,7 @@ def test_a_call_is_a_card_while_it_runs_and_the_widget_is_gone_afterwards(visit:
     expect(notebook.output(2).locator("strong").filter(has_text="done")).to_be_visible()
     notebook.ended(2)
     expect(notebook.output(2).get_by_role("button", name="Stop")).to_have_count(0)
+    assert len(notebook.outputs(2)) == 1, notebook.outputs(2)
     (output,) = notebook.outputs(2)
     assert WIDGET not in output["data"]
     assert output["data"][RECORD]["items"][-1]["text"] == "It is **done**."
