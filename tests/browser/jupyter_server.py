@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import secrets
@@ -46,15 +47,24 @@ class JupyterServer:
             disabled = root / "config" / "labconfig" / "page_config.json"
             disabled.parent.mkdir(parents=True)
             disabled.write_text(json.dumps({"disabledExtensions": {"agent-magic": True}}))
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
         self.token = secrets.token_hex(16)
         self._log = root / "server.log"
+        # Somebody else may take the port before the server does.
+        for attempt in range(3):
+            self._start()
+            if self._comes_up():
+                return
+            self.stop()
+            if attempt == 2 or "already in use" not in self.log():
+                raise RuntimeError(f"The Jupyter server did not start. It said:\n{self.log()}")
+
+    def _start(self) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 self._command(), stdout=log, stderr=subprocess.STDOUT, env=self._environment(), cwd=self.work
             )
-        self._wait_until_it_answers()
 
     def _command(self) -> list[str]:
         return [
@@ -81,18 +91,18 @@ class JupyterServer:
         folders = {name: str(self.root / folder) for name, folder in own.items()}
         return {**kept, **folders, "JUPYTER_PLATFORM_DIRS": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
 
-    def _wait_until_it_answers(self) -> None:
+    def _comes_up(self) -> bool:
         deadline = time.monotonic() + STARTED_IN
-        while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise RuntimeError(f"The Jupyter server did not start. It said:\n{self.log()}")
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if self._answers():
+                return True
             time.sleep(0.1)
+        return False
 
     def _answers(self) -> bool:
         try:
             self.request("GET", "api")
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
+        except (urllib.error.URLError, http.client.HTTPException, ValueError, ConnectionError, TimeoutError):
             return False
         return True
 
