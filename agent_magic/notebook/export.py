@@ -12,14 +12,14 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from ..errors import InvalidDataError, SessionError
-from ..events import MessageEndEvent, MessageStartEvent, ToolExecutionEndEvent, ToolExecutionStartEvent, TurnStartEvent
-from ..messages import AssistantMessage, BashExecutionMessage, ToolResultMessage, UserMessage
+from ..messages import AssistantMessage, UserMessage
 from ..models import Model
 from ..session.context import in_call_order, message_of, speaks
 from ..session.entries import CompactionEntry
 from ..session.session import Session
 from .bundle import mimebundle
 from .command import Answer, Words
+from .history_records import take_in
 from .kernel import NotebookKernel
 from .record import Recorder
 from .wording import count, one_line
@@ -89,19 +89,7 @@ def _record(model: Model, session: str, messages: Sequence[Any]) -> dict[str, An
     if answer is not None and answer.model:
         model = Model(answer.model, provider=answer.provider or "")
     recorder = Recorder("", session, model)
-    for message in messages:
-        if isinstance(message, ToolResultMessage):
-            recorder.handle(ToolExecutionStartEvent(message.tool_call_id, message.tool_name, {}))
-            recorder.handle(
-                ToolExecutionEndEvent(message.tool_call_id, message.tool_name, message, bool(message.is_error))
-            )
-        elif isinstance(message, BashExecutionMessage):
-            recorder.add_item("context", title=f"! {message.command}", text=message.output)
-        else:
-            if isinstance(message, AssistantMessage):
-                recorder.handle(TurnStartEvent())
-            recorder.handle(MessageStartEvent(message))
-            recorder.handle(MessageEndEvent(message))
+    take_in(recorder, messages)
     recorder.finish()
     took = max(0, messages[-1].timestamp - messages[0].timestamp) / 1000
     items = [{key: value for key, value in item.items() if key != "seconds"} for item in recorder.record()["items"]]

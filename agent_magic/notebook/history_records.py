@@ -153,6 +153,13 @@ def record_of(run: str, session: str | None, messages: Sequence[Any]) -> Record:
     answers = [each for each in messages if isinstance(each, AssistantMessage)]
     model = Model(answers[-1].model or "unknown", provider=answers[-1].provider or "") if answers else Model("unknown")
     recorder = Recorder(run, session, model)
+    take_in(recorder, messages)
+    recorder.finish(_Ended(_CAUSES.get(answers[-1].stop_reason, StopCause.COMPLETED) if answers else StopCause.ABORTED))
+    return _at_its_time(recorder.record(), messages)
+
+
+def take_in(recorder: Recorder, messages: Sequence[Any]) -> None:
+    """Let `recorder` hear of stored messages as it did of the live ones."""
     for message in messages:
         if isinstance(message, ToolResultMessage):
             recorder.handle(ToolExecutionStartEvent(message.tool_call_id, message.tool_name, {}))
@@ -166,8 +173,6 @@ def record_of(run: str, session: str | None, messages: Sequence[Any]) -> Record:
                 recorder.handle(TurnStartEvent())
             recorder.handle(MessageStartEvent(message))
             recorder.handle(MessageEndEvent(message))
-    recorder.finish(_Ended(_CAUSES.get(answers[-1].stop_reason, StopCause.COMPLETED) if answers else StopCause.ABORTED))
-    return _at_its_time(recorder.record(), messages)
 
 
 def _at_its_time(record: Record, messages: Sequence[Any]) -> Record:
