@@ -32,8 +32,8 @@ COUNTED = 1_000
 class Broadcast:
     """Sends the changes of `recorder` to the connections that are attached, gathered, at most 20 messages a second.
 
-    While nobody is attached it does nothing. To be used from the thread of the run's loop, but for `attach` and
-    `detach`, which any thread may call.
+    While nobody is attached it does nothing. To be used from the thread of the run's loop, but for `attach`, `snapshot`
+    and `detach`, which any thread may call.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -56,34 +56,34 @@ class Broadcast:
         """Whether a page follows the run."""
         return any(not connection.closed for connection in self._connections)
 
-    def snapshot(self) -> dict[str, Any]:
-        """`{run, seq, record}`: the record after the change numbered `seq`."""
-        seq = self._recorder.seq
-        return {"run": self._recorder.run, "seq": seq, "record": self._recorder.record()}
-
     def note(self) -> None:
-        """Remember how the record stands, for pages that attach while the loop stands still."""
-        self._noted = self.snapshot()
+        """Remember how the record stands, for pages that ask while the loop stands still."""
+        seq = self._recorder.seq
+        self._noted = {"run": self._recorder.run, "seq": seq, "record": self._recorder.record()}
+
+    def snapshot(self, loop: asyncio.AbstractEventLoop) -> dict[str, Any]:
+        """`{run, seq, record}`: the record of this run, whose loop is `loop`, after the change numbered `seq`.
+
+        Away from the run's thread it is the last one that was noted, and what has changed since follows as an event.
+        """
+        if _is_running_here(loop):
+            self.note()
+            return self._noted
+        noted = self._noted
+        loop.call_soon_threadsafe(self._catch_up, noted["seq"])
+        return noted
 
     def attach(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> dict[str, Any]:
-        """Send the events of this run, whose loop is `loop`, through `connection` from now on.
-
-        Returns a snapshot: away from the run's thread the last one that was noted, and what has changed since follows
-        as an event.
-        """
-        here = _is_running_here(loop)
+        """Send the events of this run through `connection` from now on. Returns a `snapshot`."""
         with self._lock:
-            if here:
-                self.note()
+            snapshot = self.snapshot(loop)
             if not self._connections:
-                self._sent = self._noted["seq"]
+                self._sent = snapshot["seq"]
                 self._snapshot_due = time.monotonic() + SNAPSHOT
             if connection not in self._connections:
                 self._connections += (connection,)
-            self._loop, noted = loop, self._noted
-        if not here:
-            loop.call_soon_threadsafe(self._catch_up, noted["seq"])
-        return noted
+            self._loop = loop
+        return snapshot
 
     def detach(self, connection: Connection) -> None:
         """Send it nothing more."""
@@ -138,11 +138,11 @@ class Broadcast:
             self._send_snapshot()
 
     def _send_snapshot(self) -> None:
-        snapshot = self.snapshot()
-        size = json_size(snapshot["record"])
+        self.note()
+        size = json_size(self._noted["record"])
         with self._lock:
             self._snapshot_due = time.monotonic() + max(SNAPSHOT, size / SNAPSHOT_BYTES)
-            self._send({"type": "run", **snapshot}, snapshot["seq"], size)
+            self._send({"type": "run", **self._noted}, self._noted["seq"], size)
 
     def _send_held(self) -> None:
         """In a thread of its own, because that of the loop is busy."""

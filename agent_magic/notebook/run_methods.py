@@ -24,7 +24,7 @@ def run_methods(kernel: NotebookKernel) -> Mapping[str, Method]:
         run = request.text("run")
         view = kernel.view
         if view is not None and view.recorder.run == run:
-            return view.broadcast.snapshot()
+            return view.broadcast.snapshot(kernel_loop(kernel))
         for number in reversed(kernel.runs.numbers):
             if kernel.runs[number]["run"] == run:
                 return {"run": run, "seq": LAST, "record": kernel.runs[number]}
@@ -52,7 +52,7 @@ def run_methods(kernel: NotebookKernel) -> Mapping[str, Method]:
             each.abort()
 
     return {
-        "snapshot": Method(snapshot),
+        "snapshot": Method(snapshot, at_once=True),
         "shown": Method(shown, at_once=True),
         "answer": Method(lambda request: question(request).take(request), at_once=True),
         "stop": Method(stop, at_once=True),

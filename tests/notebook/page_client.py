@@ -139,13 +139,14 @@ class Page:
                 self._become(result)
         elif message["type"] == "run":
             self._become(message)
-        elif message["type"] == "deltas" and self.run is not None:
-            fresh = [delta for delta in message["deltas"] if delta["seq"] > self.run["seq"]]
-            if fresh and fresh[0]["seq"] != self.run["seq"] + 1:
-                if self._snapshot is None or self._snapshot in self.responses:
-                    self._snapshot = self.request("snapshot", run=message["run"])
-            elif fresh:
-                self._become({**self.run, "seq": fresh[-1]["seq"], "record": replayed(self.run["record"], fresh)})
+        elif message["type"] == "deltas":
+            # The first may come before the response that says how the run stood.
+            known = self.run if self.run is not None and self.run["run"] == message["run"] else None
+            fresh = [delta for delta in message["deltas"] if known is None or delta["seq"] > known["seq"]]
+            if known is not None and fresh and fresh[0]["seq"] == known["seq"] + 1:
+                self._become({**known, "seq": fresh[-1]["seq"], "record": replayed(known["record"], fresh)})
+            elif fresh and (self._snapshot is None or self._snapshot in self.responses):
+                self._snapshot = self.request("snapshot", run=message["run"])
 
     def _become(self, run: Record) -> None:
         if self.run is None or self.run["run"] != run["run"] or run["seq"] >= self.run["seq"]:

@@ -234,6 +234,30 @@ def test_a_page_that_attaches_while_the_thread_is_blocked_gets_what_was_noted_an
     asyncio.run(main())
 
 
+def test_a_page_whose_first_change_came_before_its_snapshot_is_repaired_while_the_thread_is_blocked() -> None:
+    async def main() -> None:
+        script = Script().calls(CALL).start(CALL)
+        view, page, loop = QuietView(script.recorder), Page(Clock()), asyncio.get_running_loop()
+        answers: list[dict[str, Any]] = []
+
+        def in_thread(function: Callable[[], dict[str, Any]]) -> None:
+            thread = threading.Thread(target=lambda: answers.append(function()))
+            thread.start()
+            thread.join()
+
+        view.flush()
+        in_thread(lambda: view.broadcast.attach(page.connection, loop))
+        script.progress(CALL, "half")
+        view.flush()
+        # Sent, but the page cannot have used it: the answer of `attach` is still on its way.
+        assert page.types() == ["deltas"]
+        in_thread(lambda: view.broadcast.snapshot(loop))
+        assert answers[1]["seq"] > answers[0]["seq"]
+        assert answers[1]["record"]["items"][0]["progress"] == "half"
+
+    asyncio.run(main())
+
+
 def test_two_pages_are_told_the_same_and_one_that_is_closed_nothing(timed: Any) -> None:
     async def main(clock: Clock) -> None:
         script = Script()
