@@ -27,11 +27,14 @@ BRANCH_SUMMARY_SUFFIX = "\n</summary>"
 
 
 # The dispatch costs more than all else that is done to these in a long history.
-_AS_THEY_ARE = (UserMessage, AssistantMessage, ToolResultMessage)
+_AS_THEY_ARE = frozenset((UserMessage, AssistantMessage, ToolResultMessage))
 
 
 def convert_to_llm(messages: Iterable[Any]) -> list[Message]:
     """What a model is sent for these messages; those for which `convert_to_llm_message` gives None are left out."""
+    messages = list(messages)
+    if _AS_THEY_ARE.issuperset(map(type, messages)):
+        return messages
     converted = (each if type(each) in _AS_THEY_ARE else convert_to_llm_message(each) for each in messages)
     return [each for each in converted if each is not None]
 

@@ -20,7 +20,7 @@ def with_fitting_ids(messages: Sequence[Message], form: re.Pattern[str], model: 
     What `model` itself made it takes back in any form. A new id depends only on the old one, on how often that came
     before, and on the earlier ids, so that it is the same in each request.
     """
-    if not any(isinstance(message, ToolResultMessage) for message in messages):
+    if ToolResultMessage not in set(map(type, messages)):
         return messages
     key = model.key
     fitting: list[Message] = []

@@ -39,9 +39,7 @@ class _Form(NamedTuple):
     has_media: bool = False
 
 
-# By far the commonest, so all such messages share one, and nothing is kept with them.
-_PLAIN = _Form()
-_KINDS = frozenset((UserMessage, AssistantMessage, ToolResultMessage))
+_SPOKEN = frozenset((UserMessage, AssistantMessage))
 
 
 def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
@@ -57,7 +55,10 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
     waiting: dict[str, str] = {}
     unanswered: list[int] = []
     for position, original in enumerate(messages):
-        form = _PLAIN if _is_plain(original) else _kept_form(original, key, position)
+        if not waiting and not unanswered and _is_plain(original):
+            prepared.append(original)
+            continue
+        form = _kept_form(original, key, position)
         message = form.message or original
         if isinstance(message, ToolResultMessage):
             if waiting.pop(message.tool_call_id, None) is not None:
@@ -130,8 +131,8 @@ def _made_up(waiting: dict[str, str]) -> list[Message]:
 
 
 def _is_plain(message: Message) -> bool:
-    """Whether the message is one text that no rule changes."""
-    if type(message) not in _KINDS or len(message.content) != 1:
+    """Whether the message is one text that was said and that no rule changes, as by far the most are."""
+    if type(message) not in _SPOKEN or len(message.content) != 1:
         return False
     block = message.content[0]
     if type(block) is not TextContent or block.fidelity:

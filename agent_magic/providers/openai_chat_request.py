@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from operator import add
 from typing import Any
 
 from ..config import PromptCaching, RequestConfig, ThinkingLevel, ToolChoice
@@ -25,36 +26,33 @@ from ..messages import (
 )
 from ..models import Model
 from .call_ids import with_fitting_ids
-from .json_text import to_json_bytes
+from .json_text import to_json_bytes, to_json_texts
 from .placeholders import ACKNOWLEDGED, DATA_NOT_SENT, IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT, SKIP_SIGNATURE
 from .quirks import Quirks
 from .thinking import offered_level
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
-# What stands around the only text of a message, by its role and whether content is a plain string.
-_AROUND_TEXT = {
-    (role, plain): (f'{{"role":"{role}","content":{opening}'.encode(), closing)
-    for role in ("user", "assistant")
-    for plain, opening, closing in ((True, "", b"}"), (False, '[{"type":"text","text":', b"}]}"))
+# What stands around the only text of a message, by whether content is a plain string.
+_BEFORE_TEXT = {
+    plain: {kind: f'{{"role":"{kind.role}","content":{opening}'.encode() for kind in (UserMessage, AssistantMessage)}
+    for plain, opening in ((True, ""), (False, '[{"type":"text","text":'))
 }
+_AFTER_TEXT = {True: b"}", False: b"}]}"}
 
 Wire = dict[str, Any]
 
 
 def request_body(model: Model, context: Context, config: RequestConfig, quirks: Quirks) -> bytes:
-    """The whole request as JSON. Each message's part is made once and kept with the message."""
+    """The whole request as JSON. What takes time to write of a message is made once and kept with it."""
     messages: list[bytes] = []
     if context.system_prompt:
         system = {"role": quirks.system_role, "content": _text_content([context.system_prompt], quirks)}
-        messages.append(to_json_bytes(system))
+        messages += (to_json_bytes(system), b",")
     messages += _messages(with_fitting_ids(context.messages, _pattern(quirks.call_id_form), model), model, quirks)
     rest = to_json_bytes(_settings(model, context.tools or {}, config, quirks))
     head = to_json_bytes({"model": model.id})
     # Joined only once, since a long history is large.
-    parts = messages or [b""]
-    parts[0] = b'%b,"messages":[%b' % (head[:-1], parts[0])
-    parts[-1] = b"%b],%b" % (parts[-1], rest[1:])
-    return b",".join(parts)
+    return b"".join((head[:-1], b',"messages":[', *messages[:-1], b"],", rest[1:]))
 
 
 def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str, str]:
@@ -174,19 +172,40 @@ def _response_format(schema: Mapping[str, Any], quirks: Quirks) -> Wire:
 
 
 def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list[bytes]:
-    form = (quirks.plain_string_content, quirks.signed_calls, "image" in model.input)
+    """The JSON of the messages in pieces, with a comma after each message."""
+    plain = quirks.plain_string_content
+    form = (plain, quirks.signed_calls, "image" in model.input)
     slot = f"_openai_chat_{quirks.reasoning_back}{form}"
     if "image" in model.input:
         messages = _with_images_below(messages)
     if quirks.roles_alternate:
         messages = _alternating(messages)
-    wires: list[bytes] = []
+    pieces: list[bytes] = []
+    before_text, after_text = _BEFORE_TEXT[plain], _AFTER_TEXT[plain]
+    # By far the commonest messages hold one text. Those are written together, which takes less than keeping them would.
+    openings: list[bytes] = []
+    texts: list[str] = []
+
     for message in messages:
+        content = message.content
+        if len(content) == 1 and type(block := content[0]) is TextContent:
+            opening = before_text.get(type(message))
+            if opening is not None:
+                openings.append(opening)
+                texts.append(block.text)
+                continue
+        pieces += _of_texts(openings, texts, after_text)
+        openings, texts = [], []
         wire: bytes | None = getattr(message, slot, None)
         if wire is None:
-            wire = message.__dict__[slot] = _wire(message, model, quirks)
-        wires.append(wire)
-    return wires
+            wire = message.__dict__[slot] = to_json_bytes(wire_message(message, model, quirks))
+        pieces += (wire, b",")
+    return pieces + _of_texts(openings, texts, after_text)
+
+
+def _of_texts(openings: list[bytes], texts: list[str], after: bytes) -> list[bytes]:
+    """The JSON of messages that have one text each."""
+    return [(after + b",").join(map(add, openings, to_json_texts(texts))), after, b","] if texts else []
 
 
 def _with_images_below(messages: Iterable[Message]) -> Iterator[Message]:
@@ -234,15 +253,6 @@ def is_image(block: Content) -> bool:
 @lru_cache
 def _pattern(form: str) -> re.Pattern[str]:
     return re.compile(form)
-
-
-def _wire(message: Message, model: Model, quirks: Quirks) -> bytes:
-    content = message.content
-    if len(content) == 1 and type(content[0]) is TextContent and not isinstance(message, ToolResultMessage):
-        # By far the commonest message, written without the objects in between.
-        before, after = _AROUND_TEXT[message.role, quirks.plain_string_content]
-        return before + to_json_bytes(content[0].text) + after
-    return to_json_bytes(wire_message(message, model, quirks))
 
 
 def wire_message(message: Message, model: Model, quirks: Quirks) -> Wire:

@@ -13,8 +13,8 @@ from agent_magic.providers.handoff import NO_RESULT
 from agent_magic.providers.openai_chat_request import (
     IMAGE_BELOW,
     IMAGE_LEFT_OUT,
-    _wire,
     offered_level,
+    request_body,
     wire_message,
 )
 from agent_magic.providers.quirks import Quirks
@@ -234,9 +234,17 @@ def test_system_prompt_and_tools_may_stand_in_either_place_but_not_differ(stand_
 
 
 @pytest.mark.parametrize("plain", [False, True])
-@pytest.mark.parametrize(
-    "message", [am.UserMessage('a "quoted" \\ line\n\u2028é'), am.AssistantMessage("100 % done %b")]
-)
-def test_a_message_of_one_text_is_written_as_any_other(message: Any, plain: bool) -> None:
+def test_messages_of_one_text_are_written_as_all_others(plain: bool) -> None:
     quirks = Quirks(plain_string_content=plain)
-    assert from_json(_wire(message, model(), quirks)) == wire_message(message, model(), quirks)
+    said = [
+        am.UserMessage('a "quoted" \\ line",\n\u2028é'),
+        am.AssistantMessage(
+            "100 % done %b",
+        ),
+    ]
+    call = am.ToolCall("call_1", "get_weather", {"city": "Rome"})
+    history = [*said, am.AssistantMessage([call]), am.ToolResultMessage("call_1", "get_weather", "sunny"), *said]
+    for messages in (history, history[:1], history[:3], []):
+        body = from_json(request_body(model(), am.Context(messages=messages), am.RequestConfig(), quirks))
+        assert body["messages"] == [wire_message(message, model(), quirks) for message in messages]
+        assert body["model"] == "m"
