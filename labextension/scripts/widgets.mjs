@@ -10,6 +10,7 @@ const options = {
   minify: true,
   legalComments: 'none',
   loader: { '.css': 'text' },
+  alias: { entities: './src/view/entities.ts' },
   logLevel: 'warning'
 };
 
