@@ -1,6 +1,6 @@
 import type { VariableInfo } from '../protocol/messages';
-import { uniqueId } from '../view/element';
 import { element } from './element';
+import { Options } from './options';
 import type { Words } from './words';
 
 // A mention that is being written: the name is what stands before the cursor, after an @ that begins a word.
@@ -12,23 +12,19 @@ export class Mentions {
   readonly element: HTMLElement;
   private readonly field: HTMLTextAreaElement;
   private readonly load: () => Promise<VariableInfo[]>;
-  private readonly list: HTMLElement;
+  private readonly options: Options<VariableInfo>;
   private readonly count: HTMLElement;
   private readonly words: Words;
   private variables: Promise<VariableInfo[]> | null = null;
-  private matches: VariableInfo[] = [];
-  private active = 0;
 
   /** `load` asks for the variables that there are; it is called once for each mention that is begun. */
   constructor(field: HTMLTextAreaElement, words: Words, load: () => Promise<VariableInfo[]>) {
     this.field = field;
     this.words = words;
     this.load = load;
-    this.list = element('div', { role: 'listbox', id: uniqueId(), 'aria-label': words('Variables') });
+    this.options = new Options(field, words('Variables'), variable => this.complete(variable));
     this.count = element('div', { class: 'am-chat-hidden', role: 'status' });
-    this.element = element('div', { class: 'am-chat-popup am-chat-mentions', hidden: true }, this.list);
-    field.setAttribute('aria-autocomplete', 'list');
-    field.setAttribute('aria-controls', this.list.id);
+    this.element = element('div', { class: 'am-chat-popup am-chat-mentions', hidden: true }, this.options.element);
     field.after(this.count);
     field.addEventListener('input', () => void this.update());
     field.addEventListener('click', () => void this.update());
@@ -46,24 +42,12 @@ export class Mentions {
     if (!this.isOpen) {
       return false;
     }
-    switch (event.key) {
-      case 'ArrowDown':
-        this.activate(this.active + 1);
-        break;
-      case 'ArrowUp':
-        this.activate(this.active - 1);
-        break;
-      case 'Enter':
-      case 'Tab':
-        this.choose(this.active);
-        break;
-      case 'Escape':
-        this.close();
-        break;
-      default:
-        return false;
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      this.close();
+    } else if (!this.options.takeKey(event, ['Enter', 'Tab'])) {
+      return false;
     }
-    event.preventDefault();
     event.stopPropagation();
     return true;
   }
@@ -95,52 +79,28 @@ export class Mentions {
     return found ? (found[1] ?? '') : null;
   }
 
-  private show(matches: VariableInfo[], begun: string): void {
-    this.matches = matches.slice(0, SHOWN);
-    if (this.matches.length === 0 || (this.matches.length === 1 && this.matches[0]!.name === begun)) {
+  private show(found: VariableInfo[], begun: string): void {
+    const matches = found.slice(0, SHOWN);
+    if (matches.length === 0 || (matches.length === 1 && matches[0]!.name === begun)) {
       this.close();
       return;
     }
-    this.list.replaceChildren(
-      ...this.matches.map((variable, place) => {
-        const option = element(
-          'div',
-          { role: 'option', id: uniqueId(), class: 'am-chat-option' },
-          element('span', { class: 'am-chat-option-name' }, `@${variable.name}`),
-          element('span', { class: 'am-chat-option-note' }, variable.summary || variable.type)
-        );
-        option.addEventListener('click', () => this.choose(place));
-        return option;
-      })
-    );
     this.element.hidden = false;
-    this.count.textContent = this.words('%1 variables; choose by the arrow keys and Enter', this.matches.length);
-    this.activate(0);
+    this.count.textContent = this.words('%1 variables; choose by the arrow keys and Enter', matches.length);
+    this.options.show(matches, ({ name, summary, type }) => ({ name: `@${name}`, note: summary || type }));
   }
 
   private close(): void {
     this.element.hidden = true;
     this.count.textContent = '';
-    this.field.removeAttribute('aria-activedescendant');
+    this.options.clear();
   }
 
-  private activate(place: number): void {
-    this.active = (place + this.matches.length) % this.matches.length;
-    [...this.list.children].forEach((option, other) => {
-      option.setAttribute('aria-selected', String(other === this.active));
-      if (other === this.active) {
-        this.field.setAttribute('aria-activedescendant', option.id);
-        option.scrollIntoView?.({ block: 'nearest' });
-      }
-    });
-  }
-
-  private choose(place: number): void {
+  private complete({ name }: VariableInfo): void {
     const begun = this.begun();
-    const variable = this.matches[place];
-    if (begun !== null && variable) {
+    if (begun !== null) {
       const end = this.field.selectionStart;
-      this.field.setRangeText(`${variable.name} `, end - begun.length, end, 'end');
+      this.field.setRangeText(`${name} `, end - begun.length, end, 'end');
       this.field.dispatchEvent(new Event('input', { bubbles: true }));
     }
     this.close();

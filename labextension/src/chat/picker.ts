@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../protocol/messages';
-import { uniqueId } from '../view/element';
 import { button, element, icon } from './element';
 import { compactNumber, priceText, shortModel } from './figures';
+import { type Option, Options } from './options';
 import { Popup } from './popup';
 import type { Requests } from './requests';
 import { Search } from './search';
@@ -18,9 +18,7 @@ export class ModelPicker {
   private readonly requests: Requests;
   private readonly popup: Popup;
   private readonly search: Search<{ models: ModelInfo[]; current: string }>;
-  private readonly list: HTMLElement;
-  private models: ModelInfo[] = [];
-  private active = -1;
+  private readonly options: Options<ModelInfo>;
 
   constructor(root: HTMLElement, words: Words, requests: Requests) {
     this.words = words;
@@ -35,19 +33,12 @@ export class ModelPicker {
       filter => requests.request('models', { filter }),
       found => this.show(found.models, found.current)
     );
-    this.list = element('div', {
-      role: 'listbox',
-      id: uniqueId(),
-      class: 'am-chat-list',
-      'aria-label': words('Models')
-    });
     const { field } = this.search;
+    this.options = new Options(field, words('Models'), model => void this.choose(model));
     field.setAttribute('role', 'combobox');
-    field.setAttribute('aria-autocomplete', 'list');
     field.setAttribute('aria-expanded', 'true');
-    field.setAttribute('aria-controls', this.list.id);
-    field.addEventListener('keydown', event => this.takeKey(event));
-    this.popup.panel.append(field, this.list, this.search.message);
+    field.addEventListener('keydown', event => this.options.takeKey(event));
+    this.popup.panel.append(field, this.options.element, this.search.message);
     this.setModel('');
   }
 
@@ -65,88 +56,30 @@ export class ModelPicker {
   /** The models that can be used now stand first. */
   private show(found: ModelInfo[], current: string): void {
     const models = [...found.filter(model => model.key), ...found.filter(model => !model.key)];
-    this.models = models;
-    this.list.replaceChildren(
-      ...models.map((model, place) => {
-        const option = this.option(model, model.id === current);
-        option.addEventListener('click', () => void this.choose(place));
-        option.addEventListener('pointermove', () => this.activate(place, false));
-        return option;
-      })
-    );
     if (models.length === 0) {
       this.search.tell(this.words('No model has “%1” in its name.', this.search.field.value.trim()));
     } else if (models.length >= MOST) {
       this.search.tell(this.words('The first %1 models; search to find others.', models.length));
     }
-    this.activate(
-      Math.max(
-        0,
-        models.findIndex(model => model.id === current)
-      )
+    this.options.show(
+      models,
+      model => this.described(model, model.id === current),
+      models.findIndex(model => model.id === current)
     );
   }
 
-  private option(model: ModelInfo, isCurrent: boolean): HTMLElement {
+  private described(model: ModelInfo, isCurrent: boolean): Option {
     const { words } = this;
     const facts = [
+      isCurrent ? words('in use') : '',
       model.window === null ? '' : words('%1 tokens', compactNumber(model.window)),
       priceText(model.prices, words),
       model.key ? '' : words('no key')
     ];
-    const option = element(
-      'div',
-      { role: 'option', id: uniqueId(), class: 'am-chat-option', 'aria-selected': 'false' },
-      element('span', { class: 'am-chat-option-name' }, model.id)
-    );
-    if (isCurrent) {
-      option.classList.add('am-chat-current');
-      facts.unshift(words('in use'));
-    }
-    if (!model.key) {
-      option.classList.add('am-chat-without-key');
-    }
-    option.append(element('span', { class: 'am-chat-option-note' }, facts.filter(Boolean).join(' · ')));
-    return option;
+    return { name: model.id, note: facts.filter(Boolean).join(' · '), isCurrent };
   }
 
-  private takeKey(event: KeyboardEvent): void {
-    switch (event.key) {
-      case 'ArrowDown':
-        this.activate(this.active + 1);
-        break;
-      case 'ArrowUp':
-        this.activate(this.active - 1);
-        break;
-      case 'Enter':
-        void this.choose(this.active);
-        break;
-      default:
-        return;
-    }
-    event.preventDefault();
-  }
-
-  private activate(place: number, scroll = true): void {
-    const count = this.models.length;
-    this.active = count === 0 ? -1 : (place + count) % count;
-    this.search.field.removeAttribute('aria-activedescendant');
-    [...this.list.children].forEach((option, other) => {
-      option.setAttribute('aria-selected', String(other === this.active));
-      if (other === this.active) {
-        this.search.field.setAttribute('aria-activedescendant', option.id);
-        if (scroll) {
-          option.scrollIntoView?.({ block: 'nearest' });
-        }
-      }
-    });
-  }
-
-  private async choose(place: number): Promise<void> {
-    const model = this.models[place];
-    if (!model) {
-      return;
-    }
+  private async choose(model: ModelInfo): Promise<void> {
     this.search.tell(this.words('Choosing…'));
     try {
       await this.requests.request('set_model', { model: model.id });
