@@ -98,7 +98,7 @@ def money(cost: float | None) -> str:
     if cost is None:
         return "cost ?"
     if cost == 0:
-        return "$0"
+        return "$0.00"
     if cost < 0.0001:
         return "under $0.0001"
     return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"
@@ -146,7 +146,7 @@ def footer(record: Mapping[str, Any]) -> list[str]:
     usage = record.get("usage")
     if usage:
         read = usage["input"] + usage["cache_read"] + usage["cache_write"]
-        parts.append(f"{read:,} in · {usage['output']:,} out")
+        parts.append(f"{count(read, 'token')} in · {usage['output']:,} out")
     if usage or not running:
         parts.append(money(record.get("cost")))
     seconds = record.get("seconds")

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { ChatPage, GROWTH, record, userItem } from './chat_page';
+import { ChatPage, GROWTH, RUNNING, record, userItem } from './chat_page';
 import { question, running } from './records';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -52,6 +52,16 @@ describe('the conversation', () => {
       ['data:image/png;base64,AQID', true],
       ['data:image/png;base64,AQID', true]
     ]);
+  });
+
+  test('what was opened of a long message stays open while its run goes on', async () => {
+    const page = await ChatPage.opened();
+    const items = [userItem('Say in a sentence what is wrong. '.repeat(8))];
+    page.run(items);
+    page.press('More');
+    const again = record('r2', [...items.map(item => ({ ...item }))], RUNNING);
+    page.kernel.say({ type: 'run', run: 'r2', seq: 2, record: again });
+    expect(page.button('Less')).toBeDefined();
   });
 
   test('shows what is invisible in what was said', async () => {
@@ -195,15 +205,14 @@ describe('what can be done about a run', () => {
     ]);
     let page = await ChatPage.opened({}, [code]);
     expect(page.button('Apply')).toBeUndefined();
-    const applyToCell = vi.fn();
-    page = await ChatPage.opened({}, [code], { applyToCell });
-    await page.kernel.settle();
+    const applyCode = vi.fn();
+    page = await ChatPage.opened({}, [code], { applyCode });
     page.press('Apply');
-    expect(applyToCell).toHaveBeenCalledWith('df.plot()');
+    expect(applyCode).toHaveBeenCalledWith('df.plot()');
   });
 
   test('a question is shown to the kernel and answered to it', async () => {
-    const page = await ChatPage.opened({}, [], { applyToCell: vi.fn() });
+    const page = await ChatPage.opened({}, [], { applyCode: vi.fn() });
     page.run([
       userItem('Draw'),
       {
@@ -236,6 +245,58 @@ describe('what can be done about a run', () => {
     page.chat.seen();
     page.chat.seen();
     expect(page.requested('shown').slice(1)).toEqual([{ approval: 'a1', run: 'r2', seen: true }]);
+  });
+
+  test('of a run that a hidden chat is not told of may be answered here all the same', async () => {
+    let visible = false;
+    const page = await ChatPage.opened({}, [GROWTH], { isSeen: () => visible });
+    page.client.look(false);
+    page.state({ busy: true, run: 'r2', questions: ['a1'] });
+    page.state({ busy: true, run: 'r2', questions: ['a1'], cost: 1 });
+    expect(page.requested('shown')).toEqual([{ approval: 'a1', run: 'r2', seen: false }]);
+    visible = true;
+    page.client.look(true);
+    page.chat.seen();
+    // Only once it is drawn.
+    expect(page.requested('shown')).toHaveLength(1);
+    page.kernel.say({ type: 'run', run: 'r2', seq: 9, record: running([question('a1')], { run: 'r2' }) });
+    expect(page.requested('shown').slice(1)).toEqual([{ approval: 'a1', run: 'r2', seen: true }]);
+  });
+});
+
+describe('a chat that is hidden', () => {
+  const LATER = record('r2', [userItem('And then?'), { id: '2', kind: 'text', state: 'done', text: 'EMEA.' }]);
+
+  test('asks for what was said meanwhile once it is seen', async () => {
+    const page = await ChatPage.opened();
+    page.client.look(false);
+    page.state({ busy: true, run: 'r2' });
+    page.state({});
+    page.state({ history: 1 });
+    await page.kernel.settle();
+    expect(page.requested('attach')).toHaveLength(1);
+    page.client.look(true);
+    page.chat.seen();
+    await page.kernel.settle();
+    expect(page.requested('attach')).toHaveLength(2);
+    await page.attached({ history: 1 }, [GROWTH, LATER]);
+    expect(page.bubbles).toEqual(['Which grew fastest? See @df', 'And then?']);
+    page.chat.seen();
+    await page.kernel.settle();
+    expect(page.requested('attach')).toHaveLength(2);
+  });
+
+  test('asks for nothing where it has seen the end, or sees the run go on', async () => {
+    const page = await ChatPage.opened();
+    page.run([userItem('And then?')]);
+    page.client.look(false);
+    page.client.look(true);
+    page.chat.seen();
+    page.kernel.say({ type: 'run', run: 'r2', seq: 2, record: LATER });
+    page.state({});
+    await page.kernel.settle();
+    expect(page.requested('attach')).toHaveLength(1);
+    expect(page.bubbles).toEqual(['Which grew fastest? See @df', 'And then?']);
   });
 });
 

@@ -92,22 +92,22 @@ describe('code of an answer', () => {
   });
 
   test('changes the active cell once the user has accepted it', async () => {
-    page.host.applyToCell('x = 2\n');
+    page.host.applyCode('x = 2\n');
     expect(page.asked).toEqual([{ title: 'Change cell 1?', before: '\nx = 1\nprint(x)', after: 'x = 2' }]);
     expect(page.notebook.cell('a').source).toBe('\nx = 1\nprint(x)');
     await settled();
     expect(page.notebook.cell('a').source).toBe('x = 2');
     page.accepts = false;
-    page.host.applyToCell('x = 3');
+    page.host.applyCode('x = 3');
     await settled();
     expect(page.notebook.cell('a').source).toBe('x = 2');
-    page.host.applyToCell('x = 2');
+    page.host.applyCode('x = 2');
     expect(page.told).toEqual(['Cell 1 has this code already.']);
   });
 
   test('leaves alone a cell that changed while the question stood', async () => {
     page.whileAsked = () => void (page.notebook.cell('a').source = 'mine');
-    page.host.applyToCell('x = 2');
+    page.host.applyCode('x = 2');
     await settled();
     expect(page.notebook.cell('a').source).toBe('mine');
     expect(page.told[0]).toContain('has been changed since');

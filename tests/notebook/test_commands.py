@@ -107,7 +107,7 @@ def test_the_state_names_model_tools_history_and_use(loaded: Any, capsys: pytest
     shown = capsys.readouterr().out
     assert "2 messages" in shown
     assert "(off: run_python, shell, read_file, write_file, count)" in shown
-    assert "tokens, $0" in shown
+    assert "tokens, $0.00" in shown
 
 
 def test_history_is_one_line_each_and_shows_no_control_characters(

@@ -128,7 +128,7 @@ def test_cost_counts_by_model_and_tool_until_the_conversation_is_forgotten(agent
     shown = agent("cost")
     assert re.search(r"^scripted/scripted +2 ", shown, re.MULTILINE)
     assert re.search(r"^f +2 +1 +\d", shown, re.MULTILINE)
-    assert f"in all: {am.get_agent().usage.total_tokens:,} tokens, $0" in shown
+    assert f"in all: {am.get_agent().usage.total_tokens:,} tokens, $0.00" in shown
     agent("new")
     assert "Nothing was spent" in agent("cost")
     with pytest.raises(UsageError, match="Usage: %agent cost"):

@@ -94,7 +94,7 @@ def test_the_prompt_is_only_shown_on_request() -> None:
 
 def test_the_last_line_tells_model_tokens_cost_and_context() -> None:
     last = words(record_html(finished().recorder.record())).partition("rose. ")[2]
-    assert last.startswith("openai/gpt-5-mini · 2 turns · 1 call · 6,412 in · 388 out · $0.0024 ·")
+    assert last.startswith("openai/gpt-5-mini · 2 turns · 1 call · 6,412 tokens in · 388 out · $0.0024 ·")
     assert last.endswith("21 % of context")
 
 

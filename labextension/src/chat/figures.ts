@@ -6,12 +6,6 @@ export function compactNumber(value: number): string {
   return `${Number((value / unit).toPrecision(3))}${suffix}`;
 }
 
-/** US dollars with two significant places below a cent, else with cents: "$0.0028", "$1.25". */
-export function dollars(value: number): string {
-  const places = value === 0 || value >= 0.01 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(value)));
-  return `$${value.toFixed(places)}`;
-}
-
 /** The kernel's words for the prices of a million tokens, in and out: "0.25 / 2", "free", "?". */
 export function priceText(prices: string, words: Words): string {
   if (prices === '?') {

@@ -22,16 +22,12 @@ export interface AttachmentSource {
 export interface ChatHost extends ViewHost {
   /** What can be attached now; asked each time the menu opens. Images and variables the chat offers by itself. */
   attachments?(): AttachmentSource[];
-  /** Replace the source of the cell that the user is in by `code`. */
-  applyToCell?(code: string): void;
   /** Put the record of a run into the notebook as a cell: `source` is the cell, `bundle` its output. */
   insertRecord?(bundle: MimeBundle, source: string): void;
   /** Called by Escape in the composer: give the focus back, for instance to the notebook. */
   leave?(): void;
   /** Whether the user sees the chat now; absent: always. When that comes true, tell `Chat.seen`. */
   isSeen?(): boolean;
-  /** A text of the chat in the user's language. Placeholders such as `%1` stay as they are. */
-  translate?(text: string): string;
 }
 
 /** A button with which the user can mend a connection. */

@@ -1,7 +1,6 @@
 import type { RunRecord } from '../protocol/messages';
 import { arrange, setText } from '../view/element';
 import type { RunActions } from '../view/view';
-import { offerToApply } from './apply';
 import { bubble } from './bubble';
 import { button, element, icon } from './element';
 import type { ChatHost } from './host';
@@ -38,7 +37,6 @@ export class Log {
   private readonly empty: HTMLElement;
   private readonly toEndButton: HTMLButtonElement;
   private readonly toEndText: HTMLElement;
-  private readonly stopOffering: () => void;
   private readonly resizing: ResizeObserver;
   private turns: Turn[] = [];
   private described = '[]';
@@ -71,9 +69,6 @@ export class Log {
     this.scroller.addEventListener('scroll', () => this.onScroll());
     // Who opens something wants to see it and not the end. The frame comes before the change of size is told.
     this.content.addEventListener('click', () => requestAnimationFrame(() => this.look()));
-    this.stopOffering = host.applyToCell
-      ? offerToApply(this.list, words, code => host.applyToCell!(code))
-      : () => undefined;
     this.resizing = new ResizeObserver(() => this.follow());
     this.resizing.observe(this.content);
     this.resizing.observe(this.scroller);
@@ -141,7 +136,7 @@ export class Log {
     this.described = described;
     this.pending.replaceChildren(
       ...messages.map(({ text, attached, note }) => {
-        const message = element('div', { class: 'am-chat-said am-chat-waiting' }, bubble(text));
+        const message = element('div', { class: 'am-chat-said am-chat-waiting' }, bubble(text, this.host));
         const facts = [...attached, note].filter(Boolean).join(' · ');
         if (facts) {
           message.append(element('div', { class: 'am-chat-said-note' }, facts));
@@ -169,7 +164,6 @@ export class Log {
 
   dispose(): void {
     this.resizing.disconnect();
-    this.stopOffering();
     this.turns.forEach(turn => turn.dispose());
   }
 

@@ -1,6 +1,7 @@
 import type { AgentState } from '../protocol/messages';
+import { money } from '../view/wording';
 import { element } from './element';
-import { compactNumber, dollars } from './figures';
+import { compactNumber } from './figures';
 import type { Words } from './words';
 
 /** The last line: how full the context is, what the conversation has cost. What is not known is not shown. */
@@ -55,7 +56,7 @@ export class Status {
     }
     this.cost.hidden = cost === null;
     if (cost !== null) {
-      this.cost.textContent = dollars(cost);
+      this.cost.textContent = money(cost);
       this.cost.title = this.words('Cost of this conversation');
     }
   }

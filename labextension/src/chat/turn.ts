@@ -62,8 +62,10 @@ export class Turn {
     const wasRunning = this.current.state === 'running';
     this.current = record;
     const prompt = record.items.find(item => item.kind === 'user');
-    if (prompt !== this.prompt) {
-      this.prompt = prompt;
+    const isSame = prompt?.text === this.prompt?.text && prompt?.outputs?.length === this.prompt?.outputs?.length;
+    this.prompt = prompt;
+    // What was opened in it stays open.
+    if (!isSame) {
       this.showPrompt();
     }
     // The first thing said stands above; what was said in between stays where it was said.
@@ -93,7 +95,7 @@ export class Turn {
     }
     const { text = '', outputs = [] } = this.prompt ?? {};
     this.said.hidden = text === '' && outputs.length === 0;
-    this.said.replaceChildren(bubble(text, outputs, this.host));
+    this.said.replaceChildren(bubble(text, this.host, outputs));
     this.showEditButton();
   }
 

@@ -105,7 +105,7 @@ export class NotebookHost implements ChatHost {
     });
   }
 
-  applyToCell(code: string): void {
+  applyCode(code: string): void {
     void this.change(code.replace(/\n$/, '')).catch(error => this.dialogs.tell(String((error as Error).message)));
   }
 

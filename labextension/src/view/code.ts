@@ -1,6 +1,7 @@
 import { button, element } from './element';
 import { highlighted } from './highlight';
 import type { ViewHost } from './view';
+import { type Words, wordsOf } from './words';
 
 /** Code in a box of its own, with buttons to copy it and, where the page can, to insert it into the notebook. */
 export function codeBlock(code: string, language: string, host: ViewHost = {}): HTMLElement {
@@ -16,8 +17,12 @@ export function textBlock(text: string): HTMLElement {
   return block;
 }
 
-/** Give the code boxes in and of `target` their buttons. */
-export function dressCode(target: HTMLElement, host: ViewHost): void {
+/**
+ * Give the code boxes in and of `target` their buttons. `isAnswer`: what a tool is called with, or returned, is no code
+ * to put into a cell that exists.
+ */
+export function dressCode(target: HTMLElement, host: ViewHost, isAnswer = false): void {
+  const words = wordsOf(host);
   for (const box of [target, ...target.querySelectorAll<HTMLElement>('.am-code')]) {
     const code = box.classList.contains('am-code') ? box.querySelector('code') : null;
     if (!code || box.querySelector('.am-code-buttons')) {
@@ -26,23 +31,28 @@ export function dressCode(target: HTMLElement, host: ViewHost): void {
     // What is wider than the page is also reached by keys.
     code.parentElement!.tabIndex = 0;
     const source = () => code.textContent ?? '';
-    const copy = button('Copy', 'am-quiet', () => void copied(copy, source()));
+    const copy = button(words('Copy'), 'am-quiet', () => void copied(copy, source(), words));
     const buttons = element('div', 'am-code-buttons', copy);
-    const { insertCode } = host;
-    if (insertCode) {
-      buttons.append(button('Insert', 'am-quiet', () => insertCode.call(host, source())));
-      buttons.lastElementChild!.setAttribute('title', 'Insert into the notebook as a cell');
+    if (host.insertCode) {
+      const insert = button(words('Insert'), 'am-quiet', () => host.insertCode!(source()));
+      insert.title = words('Insert into the notebook as a cell');
+      buttons.append(insert);
+    }
+    if (isAnswer && host.applyCode) {
+      const apply = button(words('Apply'), 'am-quiet', () => host.applyCode!(source()));
+      apply.title = words('Replace the code of the selected cell');
+      buttons.append(apply);
     }
     box.append(buttons);
   }
 }
 
-async function copied(copy: HTMLButtonElement, source: string): Promise<void> {
+async function copied(copy: HTMLButtonElement, source: string, words: Words): Promise<void> {
   try {
     await navigator.clipboard.writeText(source);
-    copy.textContent = 'Copied';
+    copy.textContent = words('Copied');
   } catch {
-    copy.textContent = 'Not allowed';
+    copy.textContent = words('Not allowed');
   }
-  setTimeout(() => (copy.textContent = 'Copy'), 1500);
+  setTimeout(() => (copy.textContent = words('Copy')), 1500);
 }

@@ -5,9 +5,11 @@ import { element, setText } from './element';
 import { drawOutput, drawText } from './outputs';
 import { Prose } from './prose';
 import type { Item } from './record';
+import { drawSaid } from './said';
 import { ToolCall } from './tool';
 import type { RunActions, ViewHost } from './view';
 import { oneLine, thinkingLine, visible } from './wording';
+import { wordsOf } from './words';
 
 /** What the drawn items share. */
 export interface Surroundings {
@@ -137,15 +139,11 @@ function drawOutputs(item: Item, around: Surroundings): HTMLElement[] {
   return (item.outputs ?? []).map(bundle => drawOutput(bundle, around.host)).filter(drawn => drawn !== null);
 }
 
-const MENTION = /(?<![\w@.])(@(?:file:\S+|[A-Za-z_]\w*(?:\[-?\d+\])?))/;
+const SAID = { mention: 'am-chip', more: 'am-quiet am-more' };
 
-/** What the user said, with what he mentioned as chips. */
-function drawUser(item: Item, around: Surroundings): (Node | string)[] {
-  const parts = visible(item.text ?? '')
-    .trim()
-    .split(MENTION);
-  const words = parts.map((part, place) => (place % 2 === 1 ? element('span', 'am-chip', part) : part));
-  return [element('div', 'am-said', ...words), ...drawOutputs(item, around)];
+function drawUser(item: Item, around: Surroundings): Node[] {
+  const said = drawSaid((item.text ?? '').trim(), SAID, wordsOf(around.host));
+  return [element('div', 'am-said', ...said), ...drawOutputs(item, around)];
 }
 
 function drawError(item: Item): Node[] {

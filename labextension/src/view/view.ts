@@ -20,7 +20,11 @@ export interface RunActions {
 /** What the page around the view can do; what is absent is not offered. */
 export interface ViewHost {
   insertCode?(code: string): void;
+  /** Put code of an answer in the place of what stands in the cell that the user is in. */
+  applyCode?(code: string): void;
   renderMime?(bundle: MimeBundle): HTMLElement | null;
+  /** A text in the user's language. Placeholders such as `%1` stay as they are. */
+  translate?(text: string): string;
 }
 
 export interface ViewOptions {

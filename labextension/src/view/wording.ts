@@ -99,7 +99,7 @@ export function money(cost: number | null): string {
     return 'cost ?';
   }
   if (cost === 0) {
-    return '$0';
+    return '$0.00';
   }
   return cost < 0.0001 ? 'under $0.0001' : `$${cost.toFixed(cost >= 1 ? 2 : 4)}`;
 }
@@ -146,7 +146,7 @@ export function footerParts(record: RunRecord): string[] {
   return [
     oneLine(record.model),
     record.calls > 0 ? `${count(record.turns, 'turn')} · ${count(record.calls, 'call')}` : '',
-    usage ? `${read.toLocaleString('en')} in · ${usage.output.toLocaleString('en')} out` : '',
+    usage ? `${count(read, 'token')} in · ${usage.output.toLocaleString('en')} out` : '',
     usage || !running ? money(record.cost) : '',
     record.seconds === null ? elapsed(record.started) : duration(record.seconds)
   ].filter(Boolean);
