@@ -117,16 +117,23 @@ describe('while a run goes on', () => {
     expect(page.button('Queue')).toBeUndefined();
     page.run([userItem('Fit a trend')]);
     expect(page.hint).toBe('Enter steers the run');
+    expect(page.button('Send')).toBeUndefined();
+    expect(page.button('Steer')!.title).toBe('Told to the agent at its next step (Enter)');
     page.say('Use a robust fit');
     page.write('Then write it up');
     page.press('Queue');
     page.write('And save it');
     page.key('Enter', { altKey: true });
+    page.write('In red');
+    page.press('Steer');
     expect(page.requested('send').map(({ text, when }) => [text, when])).toEqual([
       ['Use a robust fit', 'now'],
       ['Then write it up', 'next'],
-      ['And save it', 'next']
+      ['And save it', 'next'],
+      ['In red', 'now']
     ]);
+    page.state({ busy: false });
+    expect(page.button('Send')).toBeDefined();
   });
 
   test('what steers stands below until the run shows it', async () => {

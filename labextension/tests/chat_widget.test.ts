@@ -22,6 +22,9 @@ test('a widget shows the chat, keeps its keys from the notebook, and can be take
   await kernel.settle();
   expect(element.querySelector('.am-chat-place')!.textContent).toBe('growth.ipynb');
   expect(element.querySelector('.am-chat')!.closest('[data-lm-suppress-shortcuts]')).not.toBeNull();
+  expect([...element.querySelectorAll('[aria-label="Agent"]')].map(each => each.getAttribute('role'))).toEqual([
+    'region'
+  ]);
   dispose();
   expect(element.childElementCount).toBe(0);
   vi.unstubAllGlobals();

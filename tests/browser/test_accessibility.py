@@ -28,7 +28,7 @@ FAULTS = """async places => {
 }"""
 ANSWER = """'''## Result
 
-A **bold** word, [a link](https://example.org), `code` and
+A **bold** word, [a link](https://example.org), `code` &copy; and
 
 | region | growth |
 | --- | --- |
@@ -65,7 +65,7 @@ def in_panel_and_cell(visit: Any) -> tuple[Any, ChatPage]:
     for index in range(2, 5):
         notebook.run(index)
     chat.say("Begin")
-    chat.shows("Result")
+    chat.shows("code ©")
     chat.is_idle()
     notebook.start(5)
     expect(chat.question).to_be_visible()
@@ -79,6 +79,7 @@ def test_axe_finds_no_serious_fault_in_panel_and_cards(visit: Any, theme: str) -
     notebook.command("apputils:change-theme", theme=theme)
     expect(notebook.page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
     assert faults(chat) == []
+    expect(notebook.page.get_by_role("region", name="Agent", exact=True)).to_have_count(1)
     for details in chat.log.locator("details").all():
         details.evaluate("node => { node.open = true; }")
     chat.question.get_by_role("button", name="Edit").click()

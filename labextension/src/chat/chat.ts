@@ -46,7 +46,7 @@ export class Chat implements ChatControl {
     this.client = client;
     this.host = host;
     const words = (this.words = wordsOf(host));
-    this.root = element('section', { class: 'am-chat', 'aria-label': words('Agent') });
+    this.root = element('section', { class: 'am-chat' });
     this.requests = new Requests(client, slow => this.composer.setSlow(slow));
     this.header = new Header(words, this.requests, {
       switched: note => {

@@ -1,7 +1,7 @@
 import type { Attachment, VariableInfo } from '../protocol/messages';
 import { AttachMenu } from './attach-menu';
 import { Attachments } from './attachments';
-import { uniqueId } from '../view/element';
+import { setText, uniqueId } from '../view/element';
 import { button, element } from './element';
 import type { ChatHost, SendKey } from './host';
 import { attachImages, takeFiles } from './images';
@@ -171,6 +171,10 @@ export class Composer {
     const isEmpty = this.text.trim() === '' && this.attachments.value.length === 0;
     this.stopButton.hidden = !this.isRunning || !this.stopAdvice.hidden;
     this.queueButton.hidden = !this.isRunning;
+    setText(this.sendButton, this.isRunning ? words('Steer') : words('Send'));
+    this.sendButton.title = this.isRunning
+      ? words('Told to the agent at its next step (%1)', this.sendKey)
+      : words('Send the message (%1)', this.sendKey);
     this.queueButton.disabled = this.sendButton.disabled = isEmpty || !this.isConnected;
     this.choices.hidden = !this.isConnected;
     this.status.element.classList.toggle('am-chat-unknown', !this.isConnected);
@@ -181,9 +185,7 @@ export class Composer {
         : this.isRunning
           ? words('%1 steers the run', this.sendKey)
           : words('%1 sends', this.sendKey);
-    if (this.hint.textContent !== hint) {
-      this.hint.textContent = hint;
-    }
+    setText(this.hint, hint);
   }
 
   private changed(focus: boolean): void {

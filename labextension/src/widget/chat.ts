@@ -6,6 +6,8 @@ import type { Place } from './run';
 export function renderChat({ transport, element }: Place): () => void {
   const room = document.createElement('div');
   room.className = 'am-chat-widget';
+  room.setAttribute('role', 'region');
+  room.setAttribute('aria-label', 'Agent');
   // It stands in a notebook, whose keys are not meant here.
   room.dataset['lmSuppressShortcuts'] = 'true';
   element.append(room);
