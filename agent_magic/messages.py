@@ -166,10 +166,23 @@ class _Message:
     """What all messages share. Frozen, but not slotted: adapters cache a message's wire form in `__dict__`."""
 
     role: ClassVar[str]
+    # The text of a message that holds nothing else, where every model may be sent it as it is. Known from the start,
+    # since a long history is looked through at each request.
+    plain_text: ClassVar[str | None] = None
 
     def _put(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+def _plain_text(blocks: tuple[Content, ...]) -> str | None:
+    if len(blocks) != 1:
+        return None
+    block = blocks[0]
+    if type(block) is not TextContent or block.fidelity:
+        return None
+    text = block.text
+    return text if text.isascii() and text and not text.isspace() else None
 
 
 @dataclass(frozen=True, init=False)
@@ -180,7 +193,8 @@ class UserMessage(_Message):
     timestamp: int
 
     def __init__(self, content: ContentLike = (), timestamp: int | None = None) -> None:
-        self._put(content=content_blocks(content), timestamp=now() if timestamp is None else timestamp)
+        blocks = content_blocks(content)
+        self._put(content=blocks, timestamp=now() if timestamp is None else timestamp, plain_text=_plain_text(blocks))
 
     @property
     def text(self) -> str:
@@ -229,6 +243,7 @@ class AssistantMessage(_Message):
             stop_reason=StopReason.read(stop_reason),
             error_message=error_message,
             timestamp=now() if timestamp is None else timestamp,
+            plain_text=_plain_text(blocks),
         )
 
     @classmethod

@@ -391,7 +391,7 @@ class Agent:
         model = resolved_model(given.pop("model", self.model))
         output_type = given.pop("output_type", None)
         for_loop, for_request = split_config(given, "prompt", OVERRIDABLE, ("model", "images", "output_type"))
-        config = self._loop_config.replace(**for_loop)
+        config = self._loop_config.replace(**for_loop) if for_loop else self._loop_config
         account = Account()
         budgets = [
             (budget, kept)
@@ -420,7 +420,8 @@ class Agent:
         )
         if request.config.trace_id is not None:
             scope.traces = (trace_of(request.config.trace_id).handle,)
-        refuse_unsupported(model, RequestConfig(**for_request))
+        if for_request:
+            refuse_unsupported(model, RequestConfig(**for_request))
         return Run(scope, request, self._steering, self._follow_ups, (self._account, account), budgets)
 
     def _read_tools(self) -> Mapping[str, AgentTool]:

@@ -39,9 +39,6 @@ class _Form(NamedTuple):
     has_media: bool = False
 
 
-_SPOKEN = frozenset((UserMessage, AssistantMessage))
-
-
 def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]:
     """`messages` as they may be sent to `model`.
 
@@ -55,7 +52,7 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
     waiting: dict[str, str] = {}
     unanswered: list[int] = []
     for position, original in enumerate(messages):
-        if not waiting and not unanswered and _is_plain(original):
+        if getattr(original, "plain_text", None) is not None and not waiting and not unanswered:
             prepared.append(original)
             continue
         form = _kept_form(original, key, position)
@@ -128,17 +125,6 @@ def clean_value(value: Any) -> Any:
 
 def _made_up(waiting: dict[str, str]) -> list[Message]:
     return [ToolResultMessage(call_id, name, NO_RESULT, is_error=True) for call_id, name in waiting.items()]
-
-
-def _is_plain(message: Message) -> bool:
-    """Whether the message is one text that was said and that no rule changes, as by far the most are."""
-    if type(message) not in _SPOKEN or len(message.content) != 1:
-        return False
-    block = message.content[0]
-    if type(block) is not TextContent or block.fidelity:
-        return False
-    text = block.text
-    return text.isascii() and bool(text) and not text.isspace()
 
 
 def _kept_form(message: Message, key: tuple[str, str, str], position: int) -> _Form:

@@ -33,7 +33,7 @@ from .thinking import offered_level
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 # What stands around the only text of a message, by whether content is a plain string.
-_BEFORE_TEXT = {
+_BEFORE_TEXT: dict[bool, dict[type[Any], bytes]] = {
     plain: {kind: f'{{"role":"{kind.role}","content":{opening}'.encode() for kind in (UserMessage, AssistantMessage)}
     for plain, opening in ((True, ""), (False, '[{"type":"text","text":'))
 }
@@ -182,18 +182,16 @@ def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list
         messages = _alternating(messages)
     pieces: list[bytes] = []
     before_text, after_text = _BEFORE_TEXT[plain], _AFTER_TEXT[plain]
-    # By far the commonest messages hold one text. Those are written together, which takes less than keeping them would.
+    # By far the commonest messages are plain text. Those are written together, which takes less than keeping them would.
     openings: list[bytes] = []
     texts: list[str] = []
 
     for message in messages:
-        content = message.content
-        if len(content) == 1 and type(block := content[0]) is TextContent:
-            opening = before_text.get(type(message))
-            if opening is not None:
-                openings.append(opening)
-                texts.append(block.text)
-                continue
+        text = message.plain_text
+        if text is not None:
+            openings.append(before_text[type(message)])
+            texts.append(text)
+            continue
         pieces += _of_texts(openings, texts, after_text)
         openings, texts = [], []
         wire: bytes | None = getattr(message, slot, None)
