@@ -33,7 +33,7 @@ WITHOUT_LOCAL := $(VENV)/without-local
 WITHOUT_NPM := $(VENV)/without-npm
 WITHOUT_BROWSER := $(VENV)/without-browser
 # That of a package where there is one for the machine, so that no Node needs to be on it.
-NPM = PATH='$(CURDIR)/$(VENV)/$(BIN)$(PATHS)'"$$PATH" npm
+NPM = PATH='$(abspath $(VENV))/$(BIN)$(PATHS)'"$$PATH" npm
 SERVED := $(VENV)/share/jupyter/labextensions/agent-magic
 BUILT := agent_magic/labextension/package.json
 FRONT_END := $(wildcard $(addprefix labextension/,*.json scripts/* settings/* style/* src/*/*))
@@ -89,6 +89,7 @@ front: $(VENV)/local
 watch: $(VENV)/local
 	rm -rf $(SERVED)
 	ln -s $(CURDIR)/$(dir $(BUILT)) $(SERVED)
+	@test -d labextension/node_modules || $(NPM) install --prefix labextension
 	$(NPM) --prefix labextension run watch
 
 screenshots: $(VENV)/browser
