@@ -1,9 +1,8 @@
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Widget } from '@lumino/widgets';
 import { element } from '../view/element';
+import { isChart } from '../view/outputs';
 import type { MimeBundle } from '../view/record';
-
-const CHART = /^application\/vnd\.(?:plotly|vega)/;
 
 // Other outputs of a cell arrive right after the first one.
 const PATIENCE = 150;
@@ -24,7 +23,7 @@ export class Charts {
   /** The place of a chart, which fills once it is in the page; null where nothing draws it. */
   draw(bundle: MimeBundle): HTMLElement | null {
     const rendermime = this.rendermime();
-    const type = rendermime?.mimeTypes.find(known => CHART.test(known) && Object.hasOwn(bundle, known));
+    const type = rendermime?.mimeTypes.find(known => isChart(known) && Object.hasOwn(bundle, known));
     if (!rendermime || type === undefined) {
       return null;
     }

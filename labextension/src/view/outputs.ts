@@ -10,9 +10,14 @@ const PICTURES = ['image/png', 'image/jpeg', 'image/gif'];
 const CHART = /^application\/vnd\.(?:plotly\.v1|vega(?:lite)?\.v\d+)\+json$/;
 const TRACEBACK = 'Traceback (most recent call last)';
 
+/** Whether a MIME type is that of a chart, which only the page can draw. */
+export function isChart(type: string): boolean {
+  return CHART.test(type);
+}
+
 /** Whether a bundle is something to look at, which is shown without opening the card that it came from. */
 export function isFigure(bundle: MimeBundle): boolean {
-  return Object.keys(bundle).some(kind => PICTURES.includes(kind) || CHART.test(kind));
+  return Object.keys(bundle).some(kind => PICTURES.includes(kind) || isChart(kind));
 }
 
 /** Such as `DataFrame 12 × 3`; empty where there is nothing to say. */
@@ -24,7 +29,7 @@ export function outputTitle(bundle: MimeBundle): string {
 /** The best form of a bundle: a chart that the page can draw, a picture, a table, or its text. Null for none. */
 export function drawOutput(bundle: MimeBundle, host: ViewHost): HTMLElement | null {
   const text = typeof bundle['text/plain'] === 'string' ? bundle['text/plain'] : '';
-  if (Object.keys(bundle).some(kind => CHART.test(kind))) {
+  if (Object.keys(bundle).some(isChart)) {
     const chart = host.renderMime?.(bundle);
     if (chart) {
       return element('div', 'am-chart', chart);
