@@ -1,4 +1,4 @@
-"""HTTP/1.1 straight to a server: asyncio carries it, h11 writes and reads it.
+"""HTTP/1.1 straight to a server: asyncio carries it, httptools takes the answers apart.
 
 A short turn of a tool loop spent more than half of its time in the locks and checkpoints of a general client. That one
 is still what goes by proxies.
@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import h11
+from httptools import HttpParserError, HttpResponseParser
 
 from .address import Address
 
@@ -28,6 +28,10 @@ _NEXT_ADDRESS = 0.25
 _READ = 2**16
 # Bytes that may wait to be read before the server is made to wait.
 _UNREAD = 2**20
+# Bytes that may come without any of a body.
+_LONGEST_HEAD = 2**17
+# What has a lower status is only said meanwhile.
+_FIRST_FINAL_STATUS = 200
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,13 @@ class NoConnectionError(Exception):
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A connection for one exchange after the other. What breaks off raises `ConnectionError` or an error of h11."""
+    """A connection for one exchange after the other. What breaks off raises `ConnectionError` or `HttpParserError`."""
 
     def __init__(self) -> None:
-        self._http = h11.Connection(h11.CLIENT)
         self._transport: Any = None
         self._news: asyncio.Future[None] | None = None
-        self._idle = True
+        self._answer: _IncomingAnswer | None = None
         self._lost: BaseException | None = None
-        self._unread = 0
         # asyncio's own buffer for what it reads is so large that memory is mapped for it each time.
         self._buffer = memoryview(bytearray(_READ))
         self.rested = 0.0
@@ -66,21 +68,18 @@ class Connection(asyncio.BufferedProtocol):
         return self._buffer
 
     def buffer_updated(self, size: int) -> None:
-        if self._idle:
+        if self._answer is None:
             # Nobody asked, so it must not be taken for the next answer.
             self.close()
             return
-        self._http.receive_data(bytes(self._buffer[:size]))
-        self._unread += size
-        if self._unread > _UNREAD:
+        self._answer.feed(self._buffer[:size])
+        if self._answer.unread > _UNREAD:
             self._transport.pause_reading()
         self._wake()
 
     def eof_received(self) -> bool:
-        if self._idle:
-            self.close()
-        else:
-            self._http.receive_data(b"")
+        if self._answer is not None:
+            self._answer.end()
         return False
 
     def connection_lost(self, error: BaseException | None) -> None:
@@ -97,67 +96,136 @@ class Connection(asyncio.BufferedProtocol):
     def is_alive(self) -> bool:
         return self._lost is None and not self._transport.is_closing()
 
-    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> h11.Response:
-        """Send a request, and give the head of its answer."""
-        self._idle = False
-        request = h11.Request(method=method, target=target, headers=list(headers.items()))
-        head, data = self._http.send(request), self._http.send(h11.Data(data=body))
-        self._http.send(h11.EndOfMessage())
+    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Send a request, and give the answer as soon as its head is here."""
+        answer = self._answer = _IncomingAnswer()
+        head = _head(method, target, headers)
         # It is not waited for: of a server that refuses a body before it has all of it, the answer counts.
-        for piece in (head + data,) if len(data) < _READ else (head, data):
+        for piece in (head + body,) if len(body) < _READ else (head, body):
             self._transport.write(piece)
-        while isinstance(event := await self._event(), h11.InformationalResponse):
-            pass
-        if not isinstance(event, h11.Response):
-            raise ConnectionResetError("The connection was closed before any answer came.")
-        return event
+        while not answer.status:
+            await self._more(answer)
+        return Answer(answer.status, answer.headers, self._body(answer))
 
-    async def body(self) -> AsyncIterator[bytes]:
+    async def _body(self, answer: _IncomingAnswer) -> AsyncIterator[bytes]:
         """The body of the answer, each time all that has come."""
         while True:
-            came: list[bytes] = []
-            failure: h11.ProtocolError | None = None
-            try:
-                while isinstance(event := self._http.next_event(), h11.Data):
-                    came.append(event.data)
-            except h11.ProtocolError as error:
-                failure = error
-            if came:
-                yield b"".join(came)
-            if failure is not None:
-                raise failure
-            if event is not h11.NEED_DATA:
+            if answer.came:
+                yield answer.take()
+            elif answer.is_complete:
                 return
-            if not came:  # While what came was used, more may have come.
-                await self._more()
+            else:
+                await self._more(answer)
 
-    async def _event(self) -> Any:
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            await self._more()
-        return event
-
-    async def _more(self) -> None:
+    async def _more(self, answer: _IncomingAnswer) -> None:
         """Wait for what has not come yet."""
+        if answer.failure is not None:
+            raise answer.failure
         if self._lost is not None:
             raise self._lost
-        if self._unread > _UNREAD:
-            self._transport.resume_reading()
-        self._unread = 0
+        self._transport.resume_reading()
         self._news = asyncio.get_running_loop().create_future()
         await self._news
 
     def rest(self) -> bool:
         """Get ready for the next exchange; False where that cannot be, since this one is not over or was the last."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE or not self.is_alive:
+        answer, self._answer = self._answer, None
+        if answer is None or not answer.may_be_followed or not self.is_alive:
             return False
-        if self._http.trailing_data[0]:
-            return False
-        self._http.start_next_cycle()
-        self._idle, self.rested = True, time.monotonic()
+        self.rested = time.monotonic()
         return True
 
     def close(self) -> None:
         self._transport.abort()
+
+
+class _IncomingAnswer:
+    """One answer as far as it has come. httptools, which takes the bytes apart, calls the methods named `on_…`."""
+
+    def __init__(self) -> None:
+        # 0 until the whole head is here.
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.came: list[bytes] = []
+        self.unread = 0
+        self.is_complete = False
+        self.may_be_followed = False
+        self.failure: Exception | None = None
+        self._ends_with_connection = False
+        self._bytes_of_head = 0
+        self._parser = HttpResponseParser(self)
+        # What most clients put up with. An answer that is misread harms nobody else: the connection is ours alone.
+        self._parser.set_dangerous_leniencies(
+            lenient_chunked_length=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+
+    def feed(self, data: memoryview) -> None:
+        if self.is_complete or self.failure is not None:
+            self.may_be_followed = False
+            return
+        self._bytes_of_head += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserError as error:
+            self._fail(error)
+        if self._bytes_of_head > _LONGEST_HEAD:
+            self._fail(HttpParserError("The head of the answer does not end."))
+
+    def end(self) -> None:
+        """The server sends nothing more."""
+        if self.status and self._ends_with_connection:
+            self.is_complete = True
+        else:
+            self._fail(ConnectionResetError("The connection was closed before the whole answer was here."))
+
+    def take(self) -> bytes:
+        came, self.came, self.unread = self.came, [], 0
+        return came[0] if len(came) == 1 else b"".join(came)
+
+    def _fail(self, error: Exception) -> None:
+        # What comes behind a whole answer does it no harm, but belongs to no other.
+        self.may_be_followed = False
+        if not self.is_complete and self.failure is None:
+            self.failure = error
+
+    def on_message_begin(self) -> None:
+        self.may_be_followed = False
+
+    # What follows a whole answer in the same read is another's, and not looked at.
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.is_complete:
+            return
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
+
+    def on_headers_complete(self) -> None:
+        if self.is_complete:
+            return
+        status = self._parser.get_status_code()
+        if status < _FIRST_FINAL_STATUS:
+            self.headers = {}
+            return
+        self.status = status
+        chunked = self.headers.get("transfer-encoding", "").lower().endswith("chunked")
+        self._ends_with_connection = not chunked and "content-length" not in self.headers
+
+    def on_body(self, data: bytes) -> None:
+        if self.is_complete:
+            return
+        self.came.append(data)
+        self.unread += len(data)
+        self._bytes_of_head = 0
+
+    def on_message_complete(self) -> None:
+        if self.status and not self.is_complete:
+            self.is_complete = True
+            self.may_be_followed = self._parser.should_keep_alive()
+
+
+def _head(method: str, target: str, headers: Mapping[str, str]) -> bytes:
+    lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    return "\r\n".join(lines).encode("latin-1")
 
 
 class Connections:
@@ -174,12 +242,11 @@ class Connections:
     ) -> AsyncIterator[Answer]:
         """The answer to a request. Unless its body is read to the end, the connection is closed.
 
-        Raises `NoConnectionError`; for what breaks off, `ConnectionError` or an error of h11.
+        Raises `NoConnectionError`; for what breaks off, `ConnectionError` or `HttpParserError`.
         """
         connection = self._rested() or await self._connected()
         try:
-            response = await connection.ask(method, address.target, headers, body)
-            yield Answer(response.status_code, _by_name(response), connection.body())
+            yield await connection.ask(method, address.target, headers, body)
         finally:
             if len(self._kept) < _KEPT and connection.rest():
                 self._kept.append(connection)
@@ -215,12 +282,3 @@ class Connections:
         self._kept.clear()
         # A transport closes its socket in the next step of the loop.
         await asyncio.sleep(0)
-
-
-def _by_name(response: h11.Response) -> dict[str, str]:
-    """The headers; where there are several of a name, with commas between them."""
-    found: dict[str, str] = {}
-    for raw, value in response.headers:
-        name, text = raw.decode("latin-1"), value.decode("latin-1")
-        found[name] = f"{found[name]}, {text}" if name in found else text
-    return found

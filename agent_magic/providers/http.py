@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -31,6 +32,9 @@ _LONGEST_ERROR_BODY = 100_000
 _LONGEST_EVENT = 100_000_000
 # How long to wait for the end of the body after the end marker, so that the connection can be used again.
 _DRAIN = 0.25
+
+# Of a header (RFC 9110, 5.6.2).
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 _transport: Transport | None = None
 _listeners: list[Callable[[HTTPEvent], object]] = []
@@ -218,7 +222,7 @@ def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
 async def send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
     """The network as a transport."""
     headers = {name: _revealed(value) for name, value in request.headers.items()}
-    if not all(value.isascii() and value.isprintable() for value in headers.values()):
+    if not all(_NAME.fullmatch(name) and value.isascii() and value.isprintable() for name, value in headers.items()):
         place = where(request.model, request.url)
         raise AuthenticationError(f"{place}: the key, or a header, holds a character that no header can hold.")
     try:

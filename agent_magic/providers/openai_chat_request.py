@@ -182,7 +182,7 @@ def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list
         messages = _alternating(messages)
     pieces: list[bytes] = []
     before_text, after_text = _BEFORE_TEXT[plain], _AFTER_TEXT[plain]
-    # By far the commonest messages are plain text. Those are written together, which takes less than keeping them would.
+    # By far the commonest messages are plain text. Writing those together takes less than keeping each would.
     openings: list[bytes] = []
     texts: list[str] = []
 

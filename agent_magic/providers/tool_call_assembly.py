@@ -22,7 +22,7 @@ UNNAMED = "unnamed_tool"
 class CallInProgress:
     """One call: its identity as far as it is known, and the pieces of its argument text."""
 
-    __slots__ = ("announced", "fidelity", "id", "index", "length", "name", "pieces")
+    __slots__ = ("_read", "_read_length", "announced", "fidelity", "id", "index", "length", "name", "pieces")
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -32,6 +32,8 @@ class CallInProgress:
         self.length = 0
         self.announced = False
         self.fidelity: Fidelity | None = None
+        self._read: dict[str, Any] | None = None
+        self._read_length = -1
 
     @property
     def text(self) -> str:
@@ -41,9 +43,22 @@ class CallInProgress:
         self.pieces.append(text)
         self.length += len(text)
 
+    def add_object(self, value: dict[str, Any], text: str) -> None:
+        """Add `text`, which was made of `value`."""
+        self.add(text)
+        # JSON in which these stand is none, whatever the server reads it with.
+        if self.length == len(text) and "NaN" not in text and "Infinity" not in text:
+            self._read, self._read_length = clean_value(value), self.length
+
+    def arguments(self) -> dict[str, Any] | None:
+        """The object that the argument text stands for, None where it is none. A long one is read once."""
+        if self._read_length != self.length:
+            self._read, self._read_length = parse_arguments(self.text), self.length
+        return self._read
+
     def is_whole(self) -> bool:
         """Whether the argument text is an object by now. Joins the text only if it may be."""
-        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and parse_arguments(self.text) is not None
+        return bool(self.pieces) and self.pieces[-1].rstrip().endswith("}") and self.arguments() is not None
 
 
 class ToolCallAssembly:
@@ -77,7 +92,10 @@ class ToolCallAssembly:
         text = arguments if isinstance(arguments, str) else to_json_bytes(arguments).decode()
         if text.startswith("{") and call.pieces and self._repeats(call, arguments, text):
             return ()
-        call.add(text)
+        if isinstance(arguments, dict):
+            call.add_object(arguments, text)
+        else:
+            call.add(text)
         return (PartialToolCall(call.index, "", "", text),) if call.announced else ()
 
     def make_up_id(self, call: CallInProgress) -> Iterable[StreamItem]:
@@ -94,9 +112,8 @@ class ToolCallAssembly:
         for call in self.calls:
             items += self.identify(call, name=UNNAMED)
             items += self.make_up_id(call)
-            text = call.text
-            cut = truncated and not text.strip()
-            arguments = None if cut else parse_arguments(text)
+            cut = truncated and not call.text.strip()
+            arguments = None if cut else call.arguments()
             if arguments is not None:
                 items.append(ToolCallItem(call.index, call.id, call.name, arguments, call.fidelity))
         return items
@@ -104,7 +121,7 @@ class ToolCallAssembly:
     def error(self) -> ToolCallArgumentParseError | None:
         """The error of the first call whose arguments are no JSON object."""
         for call in self.calls:
-            if parse_arguments(call.text) is None:
+            if call.arguments() is None:
                 return ToolCallArgumentParseError(self._client, call.name, call.id, clean_text(call.text))
         return None
 
@@ -113,7 +130,7 @@ class ToolCallAssembly:
         """Whether a whole object only says again what was streamed, as some servers do at the end."""
         if call.length != len(text) and isinstance(arguments, str):
             return False
-        return call.is_whole() and parse_arguments(call.text) == parse_arguments(text)
+        return call.is_whole() and call.arguments() == parse_arguments(text)
 
     def _announce(self, call: CallInProgress) -> Iterable[StreamItem]:
         call.announced = True

@@ -7,14 +7,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from typing import Any
 
-import h11
 import pytest
+from httptools import HttpParserError
 
 from agent_magic.providers import direct
 from agent_magic.providers.address import address_of
 from agent_magic.providers.direct import Answer, Connections, NoConnectionError
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n"
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -163,8 +164,66 @@ def test_what_came_before_a_connection_broke_off_is_given_first() -> None:
     async def use(connections: Connections, address: Any) -> None:
         async with connections.exchange("POST", address, {"host": "x", "content-length": "2"}, b"hi") as answer:
             assert await anext(answer.body) == b"half"
-            with pytest.raises((ConnectionError, h11.RemoteProtocolError)):
+            with pytest.raises((ConnectionError, HttpParserError)):
                 await anext(answer.body)
+
+    run(serve, use)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+        CHUNKED + b"\r\n2 \r\nok\r\n0\r\n\r\n",
+        CHUNKED + b"content-length: 9\r\n\r\n2;x=y\r\nok\r\n0\r\nx-sum: 1\r\n\r\n",
+        OK + b"HTTP/1.1 500 Other\r\nx-other: 1\r\ncontent-length: 5\r\n\r\nother",
+        OK + b"no HTTP at all",
+    ],
+)
+def test_what_servers_get_slightly_wrong_is_put_up_with(answer: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(answer)
+
+    async def use(connections: Connections, address: Any) -> None:
+        found, body = await post(connections, address)
+        assert (found.status, body) == (200, b"ok")
+        assert "x-other" not in found.headers
+
+    run(serve, use)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"garbage\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        CHUNKED + b"\r\nzz\r\n",
+        CHUNKED + b"\r\n2\r\nok\r\n",
+    ],
+)
+def test_what_is_no_whole_answer_is_an_error(answer: bytes) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(answer)
+
+    async def use(connections: Connections, address: Any) -> None:
+        for _ in range(2):
+            with pytest.raises((ConnectionError, HttpParserError)):
+                await post(connections, address)
+
+    assert run(serve, use).connections == 2
+
+
+def test_a_head_that_does_not_end_is_an_error() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asked(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000)
+        await reader.read()
+
+    async def use(connections: Connections, address: Any) -> None:
+        with pytest.raises(HttpParserError, match="does not end"):
+            await post(connections, address)
 
     run(serve, use)
 
@@ -174,7 +233,7 @@ def test_a_server_that_closes_without_an_answer_is_an_error() -> None:
         await asked(reader)
 
     async def use(connections: Connections, address: Any) -> None:
-        with pytest.raises((ConnectionError, h11.RemoteProtocolError)):
+        with pytest.raises((ConnectionError, HttpParserError)):
             await post(connections, address)
 
     run(serve, use)

@@ -138,6 +138,15 @@ def test_a_malformed_call_is_asked_for_again_by_itself(stand_in: Any) -> None:
     assert asyncio.run(am.complete(MODEL, CONTEXT, config)).text == "ok"
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_arguments_with_what_is_no_number_of_json_are_refused(stand_in: Any, number: float) -> None:
+    with pytest.raises(am.ToolCallArgumentParseError):
+        ask(stand_in, chunk({"functionCall": {"name": "f", "args": {"x": number}}}, finish="STOP"))
+    words = {"x": "NaN and Infinity are words"}
+    message = ask(stand_in, chunk({"functionCall": {"name": "f", "args": words}}, finish="STOP"))
+    assert [call.arguments for call in message.tool_calls] == [words]
+
+
 def test_an_answer_cut_off_keeps_its_whole_calls(stand_in: Any) -> None:
     message = ask(stand_in, chunk({"functionCall": {"name": "f"}}, finish="MAX_TOKENS"))
     assert message.stop_reason is am.StopReason.LENGTH

@@ -383,6 +383,13 @@ def test_a_key_that_no_header_can_hold_is_refused_without_being_shown(key: str) 
     assert key not in "".join(traceback.format_exception(caught.value))
 
 
+@pytest.mark.parametrize("name", ["x-a\r\nx-b", "x a", "x:a", ""])
+def test_a_header_of_a_name_that_none_can_have_is_refused(name: str) -> None:
+    used = am.Model("m", base_url=f"http://127.0.0.1:{refused_port()}/v1", api_key=KEY, headers={name: "v"})
+    with pytest.raises(am.AuthenticationError, match="no header can hold"):
+        asyncio.run(am.complete(used, CONTEXT, am.RequestConfig(max_retries=0)))
+
+
 def test_a_key_that_the_server_repeats_is_blanked(stand_in: Any) -> None:
     stand_in.refuses(401, f"the key {KEY} is wrong")
     with pytest.raises(am.AuthenticationError, match="is wrong") as caught:
