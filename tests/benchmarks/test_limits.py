@@ -6,18 +6,22 @@ and measuring goes on for a few rounds as long as a limit is not met.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import agent_magic as am
+
 HERE = Path(__file__).resolve().parent
 REPEATS = 5
-ROUNDS = 4
+ROUNDS = 8
 
 pytestmark = pytest.mark.benchmark
 
@@ -74,6 +78,31 @@ def test_the_cost_stays_near_that_of_plain_httpx(scenario: str, key: str, limit:
 def test_every_api_stays_near_plain_httpx(api: str, scenario: str, key: str, mock_server: str) -> None:
     found = ratio(f"agent_magic_{api}", f"raw_httpx_{api}", scenario, key, 1.3, mock_server)
     assert found <= 1.3, f"{found:.2f} times plain httpx"
+
+
+def test_a_call_costs_in_proportion_to_the_length_of_its_arguments(mock_server: str) -> None:
+    def seconds(size: str) -> float:
+        model = am.Model(size, api="openai-chat", base_url=f"{mock_server}/v1", api_key="none")
+        context = am.Context(messages=[am.UserMessage("Save it.")], tools=[am.ToolSchema("save")])
+        began = time.process_time()
+        asyncio.run(am.complete(model, context))
+        return time.process_time() - began
+
+    seconds("args-1k")
+    found = [
+        min(seconds("args-4000k") for _ in range(3)) / min(seconds("args-1000k") for _ in range(3))
+        for _ in range(ROUNDS)
+    ]
+    assert min(found) <= 4.4
+
+
+def test_the_first_piece_of_an_answer_takes_2_ms(mock_server: str) -> None:
+    taken: list[float] = []
+    for _ in range(ROUNDS * REPEATS):
+        taken.append(measure("agent_magic_agent", "first", mock_server, "warm_ms"))
+        if min(taken) <= 2:
+            break
+    assert min(taken) <= 2
 
 
 @pytest.mark.parametrize("scenario", ["parallel", "parallel_async"])
