@@ -3,10 +3,10 @@ import { highlighted } from './highlight';
 import type { ViewHost } from './view';
 import { type Words, wordsOf } from './words';
 
-/** Code in a box of its own, with buttons to copy it and, where the page can, to insert it into the notebook. */
-export function codeBlock(code: string, language: string, host: ViewHost = {}): HTMLElement {
+/** Code that a tool is called with, in a box of its own: it can be copied, but is not meant for the notebook. */
+export function codeBlock(code: string, language: string): HTMLElement {
   const box = element('div', 'am-code', element('pre', '', element('code', '', highlighted(code, language))));
-  dressCode(box, host);
+  dressCode(box);
   return box;
 }
 
@@ -17,11 +17,8 @@ export function textBlock(text: string): HTMLElement {
   return block;
 }
 
-/**
- * Give the code boxes in and of `target` their buttons. `isAnswer`: what a tool is called with, or returned, is no code
- * to put into a cell that exists.
- */
-export function dressCode(target: HTMLElement, host: ViewHost, isAnswer = false): void {
+/** Give the code boxes in and of `target` their buttons: to copy, and what else `host` can do with code. */
+export function dressCode(target: HTMLElement, host: ViewHost = {}): void {
   const words = wordsOf(host);
   for (const box of [target, ...target.querySelectorAll<HTMLElement>('.am-code')]) {
     const code = box.classList.contains('am-code') ? box.querySelector('code') : null;
@@ -38,7 +35,7 @@ export function dressCode(target: HTMLElement, host: ViewHost, isAnswer = false)
       insert.title = words('Insert into the notebook as a cell');
       buttons.append(insert);
     }
-    if (isAnswer && host.applyCode) {
+    if (host.applyCode) {
       const apply = button(words('Apply'), 'am-quiet', () => host.applyCode!(source()));
       apply.title = words('Replace the code of the selected cell');
       buttons.append(apply);

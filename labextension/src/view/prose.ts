@@ -124,7 +124,7 @@ export class Prose {
     for (const node of nodes) {
       this.onFinished(node.textContent ?? '');
       colour(node);
-      dressCode(node as HTMLElement, this.host, true);
+      dressCode(node as HTMLElement, this.host);
       this.askToTypeset([node, ...node.querySelectorAll('*')].filter(found => found.classList.contains(MATHS)));
     }
   }
