@@ -59,7 +59,7 @@ class Broadcast:
     def note(self) -> None:
         """Remember how the record stands, for pages that ask while the loop stands still."""
         seq = self._recorder.seq
-        self._noted = {"run": self._recorder.run, "seq": seq, "record": self._recorder.record()}
+        self._noted: dict[str, Any] = {"run": self._recorder.run, "seq": seq, "record": self._recorder.record()}
 
     def snapshot(self, loop: asyncio.AbstractEventLoop) -> dict[str, Any]:
         """`{run, seq, record}`: the record of this run, whose loop is `loop`, after the change numbered `seq`.
