@@ -64,6 +64,7 @@ class NotebookApprover:
         # What was streamed must stand above the question, and the loop may stand still until it is answered.
         view.changed()
         view.flush()
+        self._kernel.tell_pages()
         state, arguments = "aborted", request.arguments
         try:
             answer = await self._first_answer(view, pending)
@@ -73,6 +74,7 @@ class NotebookApprover:
             pending.close()
             view.recorder.close_question(item, state, arguments)
             view.changed()
+            self._kernel.tell_pages()
         if answer.decision != "allow":
             view.recorder.mark_denied(request.call.id, answer.reason)
         return answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from .flags import CellOptions
 from .history_records import History
 from .kernel import NotebookKernel
 from .late_pages import LatePages
-from .model_list import found_models, has_key, prices
+from .model_list import described, found_models
 from .namespace_tools import MAX_NAMES, words_of
 from .overview import switch_tool
 from .panel_run import PanelRuns
@@ -67,6 +68,8 @@ class Chat:
         self._told: dict[str, Any] | None = None
         self._told_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        # Pages come and go, and begin to look, in any thread.
+        self._attending = threading.Lock()
         self._revision = 0
         self._seen: tuple[str, ...] | None = None
         events = kernel.shell.events
@@ -89,6 +92,7 @@ class Chat:
         """Tell its pages, too, what happens, until it is closed; `close` ends it with the chat."""
         self._connections = {each: end for each, end in self._connections.items() if not each.closed}
         self._connections[connection] = close
+        connection.on_left(lambda page: self._neglect(connection))
 
     def close(self) -> None:
         self._runs.close()
@@ -102,6 +106,11 @@ class Chat:
 
     def _loop(self) -> asyncio.AbstractEventLoop:
         return kernel_loop(self._kernel)
+
+    @property
+    def may_be_seen(self) -> bool:
+        """Whether there is a page, or was one that may come again."""
+        return any(not connection.closed for connection in self._connections)
 
     def page(self) -> tuple[Connection, Page] | None:
         """The panel that was last used, with its connection; during a run, of the notebook where that began."""
@@ -134,6 +143,7 @@ class Chat:
         return {
             **run_methods(self._kernel),
             **{name: Method(self._noting(function)) for name, function in functions.items()},
+            "look": Method(self.look, at_once=True),
             "stop": Method(self._stopping(run_methods(self._kernel)["stop"]), at_once=True),
         }
 
@@ -148,12 +158,17 @@ class Chat:
         runs, earlier = self.history.records()
         state = self._state()
         self.changed()
-        if self._kernel.runs.going_on and self._kernel.view is not None:
-            # Behind the answer, which makes the page ready for it.
-            asyncio.get_running_loop().call_soon(self._follow_in, request.connection, self._kernel.view)
-            if request.choice("kind", KINDS) == "panel":
-                self._late.add(request.page, request.connection)
+        # Behind the answer, which makes the page ready for it.
+        asyncio.get_running_loop().call_soon(self._attend, request.connection)
+        if request.choice("kind", KINDS) == "panel":
+            self._late.add(request.page, request.connection)
         return {"state": state, "runs": runs, "earlier": earlier}
+
+    def look(self, request: Request) -> None:
+        """The user sees the page from now on, or does not see it any more."""
+        on = request.flag("on")
+        request.connection.look(request.page, on)
+        (self._attend if on else self._neglect)(request.connection)
 
     # Runs -------------------------------------------------------------------------------------------------------------
 
@@ -217,26 +232,35 @@ class Chat:
         """A run begins: tell every page."""
         self._notice_moves()
         self._followed = view.recorder
-        self._late.begin(view)
+        self._late.begin(view, [page.id for connection in self._connections for page in connection.pages])
         found = self.page()
         self.notebook = None if found is None else found[1].notebook
         for connection in self._connections:
-            if connection.pages:
-                self._follow_in(connection, view)
-        # At once: its first tool may keep this thread, and only a page that knows of the run offers to stop it.
-        if any(connection.pages for connection in self._connections):
-            self._tell()
+            self._attend(connection)
+        # Its first tool may keep this thread, and only a page that knows of the run offers to stop it.
+        self.tell()
 
-    def _follow_in(self, connection: Connection, view: View) -> None:
-        if view is self._kernel.view:
+    def _neglect(self, connection: Connection) -> None:
+        if not connection.looks:
+            self._attend(connection)
+
+    def _attend(self, connection: Connection) -> None:
+        """Tell the pages of a connection all of the run that goes on, if there is one, and one of them looks."""
+        with self._attending:
+            view = self._kernel.view if self._kernel.runs.going_on else None
+            if view is None:
+                return
             self._followed = view.recorder
-            snapshot = view.broadcast.attach(connection, asyncio.get_running_loop())
-            connection.send({"type": "run", **snapshot})
+            if not connection.looks:
+                view.broadcast.detach(connection)
+            else:
+                snapshot = view.broadcast.attach(connection, self._loop())
+                connection.send({"type": "run", **snapshot})
 
     def _at_rest(self) -> None:
         """A run has ended: take up what was sent when it was too late to steer it."""
         self.notebook = None
-        self._late.end(main_loop(self._kernel))
+        self._late.end()
         if self._followed is not None and self._seen is not None:
             self._seen = (*self._seen, self._followed.run)
             self._followed = None
@@ -303,21 +327,8 @@ class Chat:
     # Choices ----------------------------------------------------------------------------------------------------------
 
     def models(self, request: Request) -> dict[str, Any]:
-        from ..providers.thinking import offered_levels
-
-        return {
-            "models": [
-                {
-                    "id": model.label,
-                    "window": model.context_window,
-                    "prices": prices(model.cost),
-                    "thinking": [str(level) for level in offered_levels(model)],
-                    "key": has_key(model),
-                }
-                for model in found_models(request.text("filter", ""))[:MODELS]
-            ],
-            "current": self._kernel.agent.model.label,
-        }
+        found = found_models(request.text("filter", ""))[:MODELS]
+        return {"models": [described(model) for model in found], "current": self._kernel.agent.model.label}
 
     def set_model(self, request: Request) -> None:
         self._kernel.choose_model(request.text("model"))
@@ -344,6 +355,11 @@ class Chat:
             # The loop may have ended, with all else.
             with contextlib.suppress(RuntimeError):
                 self._loop().call_soon_threadsafe(self._tell_soon)
+
+    def tell(self) -> None:
+        """Tell the state at once, as the thread may be busy next; to be called from that of the run's loop."""
+        if any(connection.pages for connection in self._connections):
+            self._tell()
 
     def _on_event(self, event: AgentEvent) -> None:
         if isinstance(event, _TOLD):

@@ -19,8 +19,8 @@ _DESCRIPTION = 200
 def state_of(kernel: NotebookKernel, run: str | None, history: int) -> dict[str, Any]:
     """The state as a `state` event has it.
 
-    `run` is the id of the run that goes on. `history` is a number that changes when the earlier runs are others than
-    before, so that a page asks for them again.
+    `run` is the id of the run that goes on; `questions` are those of its items that wait for an answer. `history` is a
+    number that changes when the earlier runs are others than before, so that a page asks for them again.
     """
     agent, conversation = kernel.agent, kernel.conversation
     level = agent.thinking_level
@@ -29,6 +29,7 @@ def state_of(kernel: NotebookKernel, run: str | None, history: int) -> dict[str,
     return {
         "busy": kernel.busy,
         "run": run,
+        "questions": [] if kernel.view is None else list(kernel.view.questions),
         "model": {"id": agent.model.label, "thinking": "" if level is None else str(level.value)},
         "tools": _tools(kernel),
         "context": _context(kernel),

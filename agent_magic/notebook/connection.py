@@ -13,7 +13,7 @@ import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from IPython.core.error import UsageError
@@ -37,11 +37,15 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class Page:
-    """Who has attached: what it draws, and the notebook that a panel belongs to."""
+    """Who has attached: what it draws, and the notebook that a panel belongs to.
+
+    `looks`: whether its user sees it, as far as it says; the events of a run are for those.
+    """
 
     id: str
     kind: str
     notebook: str | None = None
+    looks: bool = True
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,17 @@ class Connection:
     def pages(self) -> tuple[Page, ...]:
         """Those that have attached, and have not said that they left."""
         return tuple(self._pages.values())
+
+    @property
+    def looks(self) -> bool:
+        """Whether any of its pages does: all of them are sent the same."""
+        return any(page.looks for page in self.pages)
+
+    def look(self, page: str, on: bool) -> None:
+        """From now on that page looks, or does not. Does nothing where it has not attached."""
+        known = self._pages.get(page)
+        if known is not None:
+            self._pages[page] = replace(known, looks=on)
 
     # To the pages -----------------------------------------------------------------------------------------------------
 
@@ -249,8 +264,11 @@ class Connection:
         if protocol != PROTOCOL:
             raise AgentMagicError(_mismatch(protocol))
         notebook = request.params.get("notebook")
-        page = Page(request.page, request.choice("kind", KINDS), notebook if isinstance(notebook, str) else None)
-        self._pages[page.id] = page
+        known = self._pages.get(request.page)
+        # A page repeats this until it is answered, and may have said something else by then.
+        looks = request.params.get("looks") is not False if known is None else known.looks
+        place = notebook if isinstance(notebook, str) else None
+        self._pages[request.page] = Page(request.page, request.choice("kind", KINDS), place, looks)
         greeting = {"protocol": PROTOCOL, "version": __version__}
         rest = None if self._attached is None else self._attached.function(request)
         return _joined(greeting, rest) if inspect.isawaitable(rest) else {**greeting, **(rest or {})}

@@ -171,6 +171,11 @@ class NotebookKernel:
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 
+    def tell_pages(self) -> None:
+        """Tell the pages of the chat at once how it stands; to be called from the thread of the run's loop."""
+        if self._chat is not None:
+            self._chat.tell()
+
     def begin_run(self, view: View) -> None:
         """The run that `view` shows has begun."""
         self.runs.begin(self.conversation.session)

@@ -75,6 +75,19 @@ def has_key(model: Model) -> bool:
     return _key(model) != "no key"
 
 
+def described(model: Model) -> dict[str, Any]:
+    """What a page shows of a model that can be chosen."""
+    from ..providers.thinking import offered_levels
+
+    return {
+        "id": model.label,
+        "window": model.context_window,
+        "prices": prices(model.cost),
+        "thinking": [str(level) for level in offered_levels(model)],
+        "key": has_key(model),
+    }
+
+
 def _table(found: Sequence[Model]) -> str:
     rows = [_HEAD, *(_row(model) for model in found[:_ROWS])]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]

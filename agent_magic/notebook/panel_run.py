@@ -31,8 +31,14 @@ class PanelView(QuietView):
         self, kernel: NotebookKernel, recorder: Recorder, output: PanelOutput, begun: asyncio.Future[None]
     ) -> None:
         super().__init__(recorder, kernel.origin_of)
+        self._kernel = kernel
         self._begun = begun
         self._output = output
+
+    @property
+    def may_be_followed(self) -> bool:
+        # The page that asked for the run may be hidden now, where its user is told of a question all the same.
+        return self._kernel.chat.may_be_seen
 
     def start(self) -> None:
         super().start()

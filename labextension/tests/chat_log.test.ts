@@ -267,19 +267,24 @@ describe('what can be done about a run', () => {
 describe('a chat that is hidden', () => {
   const LATER = record('r2', [userItem('And then?'), { id: '2', kind: 'text', state: 'done', text: 'EMEA.' }]);
 
-  test('asks for what was said meanwhile once it is seen', async () => {
+  const missed: [string, number, (page: ChatPage) => void][] = [
+    ['has begun and ended', 0, page => page.state({ busy: true, run: 'r2' })],
+    ['has ended', 0, page => page.run([userItem('And then?')])],
+    ['was taken back', 1, () => undefined]
+  ];
+
+  test.each(missed)('asks for what was said once it is seen, where meanwhile a run %s', async (_, history, happens) => {
     const page = await ChatPage.opened();
     page.client.look(false);
-    page.state({ busy: true, run: 'r2' });
-    page.state({});
-    page.state({ history: 1 });
+    happens(page);
+    page.state({ history });
     await page.kernel.settle();
     expect(page.requested('attach')).toHaveLength(1);
     page.client.look(true);
     page.chat.seen();
     await page.kernel.settle();
     expect(page.requested('attach')).toHaveLength(2);
-    await page.attached({ history: 1 }, [GROWTH, LATER]);
+    await page.attached({ history }, [GROWTH, LATER]);
     expect(page.bubbles).toEqual(['Which grew fastest? See @df', 'And then?']);
     page.chat.seen();
     await page.kernel.settle();

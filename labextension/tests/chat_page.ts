@@ -9,6 +9,7 @@ import { FakeKernel } from './fake_kernel';
 export const STATE: AgentState = {
   busy: false,
   run: null,
+  questions: [],
   model: { id: 'openai/gpt-5-mini', thinking: 'low' },
   tools: [
     { name: 'inspect', on: true, origin: 'builtin', effect: 'read', description: 'Signature of a name.' },

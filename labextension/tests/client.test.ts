@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { Client } from '../src/protocol/client';
-import type { AgentState, RunState } from '../src/protocol/messages';
+import type { AgentState, Delta, RunState } from '../src/protocol/messages';
 import type { RunRecord } from '../src/view/record';
 import { FakeKernel } from './fake_kernel';
 
@@ -28,6 +28,7 @@ const RECORD: RunRecord = {
 const STATE: AgentState = {
   busy: false,
   run: null,
+  questions: [],
   model: { id: 'demo', thinking: 'off' },
   tools: [],
   context: null,
@@ -121,6 +122,60 @@ describe('attaching', () => {
     const late: RunState[] = [];
     client.onRun(run => late.push(run));
     expect(late).toEqual(runs);
+  });
+});
+
+describe('a page that nobody sees', () => {
+  const answer = { protocol: 1, version: '0.1.0' };
+  const looks = (other: FakeKernel): unknown[] =>
+    other.sent.filter(({ method }) => method === 'look').map(({ params }) => params);
+
+  async function attached(isLooking: boolean): Promise<{ other: FakeKernel; client: Client }> {
+    const other = kernel();
+    const client = new Client(other, 'panel');
+    client.look(isLooking);
+    const attaching = client.attach();
+    other.say({ type: 'response', id: other.last('attach').id, result: answer });
+    await attaching;
+    return { other, client };
+  }
+
+  test('says so as it attaches, and each time that this changes', async () => {
+    const { other, client } = await attached(false);
+    expect(other.last('attach').params).toMatchObject({ looks: false });
+    expect(client.looks).toBe(false);
+    client.look(true);
+    client.look(true);
+    client.look(false);
+    expect(looks(other).slice(-2)).toEqual([{ on: true }, { on: false }]);
+    expect(looks(other)).toHaveLength(3);
+  });
+
+  test('says it again to a kernel that was out of reach, and nothing where it was always seen', async () => {
+    const { other, client } = await attached(true);
+    expect(other.last('attach').params).not.toHaveProperty('looks');
+    const again = client.attach();
+    other.say({ type: 'response', id: other.last('attach').id, result: answer });
+    await again;
+    expect(looks(other)).toEqual([]);
+    client.look(false);
+    client.look(true);
+    other.sent.length = 0;
+    const third = client.attach();
+    client.look(false);
+    other.say({ type: 'response', id: other.last('attach').id, result: answer });
+    await third;
+    expect(looks(other).at(-1)).toEqual({ on: false });
+  });
+
+  test('asks for no snapshot of what another page is told', async () => {
+    const { other, client } = await attached(false);
+    const deltas: Delta[] = [{ seq: 5, item: null, set: { turns: 1 } }];
+    other.say({ type: 'deltas', run: 'r1', deltas });
+    expect(other.sent.map(({ method }) => method)).not.toContain('snapshot');
+    client.look(true);
+    other.say({ type: 'deltas', run: 'r1', deltas });
+    expect(other.last('snapshot').params).toEqual({ run: 'r1' });
   });
 });
 

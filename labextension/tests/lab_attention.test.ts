@@ -5,23 +5,20 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { words } from './lab_page';
 import { Attention } from '../src/lab/attention';
 import type { KernelAgent } from '../src/lab/kernel_agent';
-import type { RunState } from '../src/protocol/messages';
+import type { AgentState } from '../src/protocol/messages';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function made(): { tell(...states: string[]): void; said: string[]; seen: boolean; shown: number; end(): void } {
-  let tell!: (run: RunState) => void;
+function made(): { tell(...questions: string[]): void; said: string[]; seen: boolean; shown: number; end(): void } {
+  let tell!: (state: AgentState) => void;
   const ended = new Signal<object, void>({});
-  const client = { onRun: (listener: typeof tell) => (tell = listener) };
+  const client = { onState: (listener: typeof tell) => (tell = listener) };
   const page = {
     said: [] as string[],
     seen: false,
     shown: 0,
-    tell: (...states: string[]) => {
-      const items = states.map((state, place) => ({ id: String(place), kind: 'approval', state }));
-      tell({ run: 'r', seq: 1, record: { run: 'r', items } } as unknown as RunState);
-    },
+    tell: (...questions: string[]) => tell({ run: 'r', questions } as AgentState),
     end: () => ended.emit()
   };
   new Attention(
@@ -40,14 +37,14 @@ function made(): { tell(...states: string[]): void; said: string[]; seen: boolea
 
 test('a question that nobody sees is announced once, and called off when it is answered', () => {
   const page = made();
-  page.tell('pending');
-  page.tell('pending');
+  page.tell('1');
+  page.tell('1');
   vi.advanceTimersByTime(499);
   expect(page.said).toEqual([]);
   vi.advanceTimersByTime(500);
   expect(page.said).toEqual(['The agent of growth.ipynb waits for your answer. [Show]']);
   expect(page.shown).toBe(1);
-  page.tell('done', 'pending');
+  page.tell('2');
   vi.advanceTimersByTime(500);
   expect(page.said.slice(1)).toEqual(['called off', 'The agent of growth.ipynb waits for your answer. [Show]']);
   page.end();
@@ -57,11 +54,11 @@ test('a question that nobody sees is announced once, and called off when it is a
 test('one that is seen, or answered at once, is not', () => {
   const page = made();
   page.seen = true;
-  page.tell('pending');
+  page.tell('1');
   vi.advanceTimersByTime(1000);
   page.seen = false;
-  page.tell('done', 'pending');
-  page.tell('done', 'denied');
+  page.tell('2');
+  page.tell();
   vi.advanceTimersByTime(1000);
   expect(page.said).toEqual([]);
 });

@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
+import type { IOutput } from '@jupyterlab/nbformat';
 import { describe, expect, test } from 'vitest';
 
 import { FakeCell, FakeNotebook } from './lab_page';
 import { Cells } from '../src/lab/cells';
 import { errorIn, textOf } from '../src/lab/outputs';
+import { RECORD_TYPE } from '../src/protocol/messages';
 
 const STREAM = { output_type: 'stream', name: 'stdout', text: ['a\n', 'b\n'] };
 const RESULT = {
@@ -66,6 +68,29 @@ describe('what the kernel asks', () => {
     await expect(cells.answer('set_outputs', { id: 'c', outputs: [], execution_count: 1 })).rejects.toThrow(
       'is no code'
     );
+  });
+
+  test('shows a run that the page has missed, but not over it or what came later', async () => {
+    const record = (state: string): IOutput => ({
+      output_type: 'display_data',
+      data: { [RECORD_TYPE]: { run: 'r1', state } },
+      metadata: {}
+    });
+    const give = async (output: IOutput[], count: number | null): Promise<unknown> => {
+      const [notebook, cells] = made();
+      Object.assign(notebook.cell('a'), { output, executionCount: count });
+      await cells.answer('set_outputs', { id: 'a', run: 'r1', outputs: [RESULT], execution_count: 7 });
+      const { output: shown, executionCount } = notebook.cell('a');
+      return { given: shown[0] === RESULT, executionCount };
+    };
+    const given = { given: true, executionCount: 7 };
+    expect(await give([], null)).toEqual(given);
+    // As it was saved while it went on, or before.
+    expect(await give([record('running')], 7)).toEqual(given);
+    expect(await give([STREAM], 6)).toEqual(given);
+    expect(await give([record('done')], 7)).toEqual({ given: false, executionCount: 7 });
+    expect(await give([record('failed')], null)).toEqual({ given: false, executionCount: null });
+    expect(await give([STREAM], 8)).toEqual({ given: false, executionCount: 8 });
   });
 
   test('refuses what cannot be, in words for the model', async () => {

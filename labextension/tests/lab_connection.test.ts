@@ -128,6 +128,32 @@ describe('the chat is told', () => {
   });
 });
 
+test('the kernel is told whether the panel is seen, where it would hear that the panel is opened', async () => {
+  const kernel = new FakeKernel();
+  const { agent, chat } = await opened(kernel);
+  let isSeen = false;
+  agent.host.isSeen = () => isSeen;
+  const comm = kernel.opens('c1');
+  agent.look();
+  expect(agent.client.looks).toBe(true);
+  comm.startSubshell();
+  await settled();
+  expect(agent.client.looks).toBe(false);
+  expect(chat.seen).not.toHaveBeenCalled();
+  isSeen = true;
+  agent.look();
+  expect(agent.client.looks).toBe(true);
+  expect(chat.seen).toHaveBeenCalledOnce();
+  // A page that is loaded again cannot say anything later.
+  window.dispatchEvent(new Event('pagehide'));
+  expect(agent.client.looks).toBe(false);
+  window.dispatchEvent(new Event('pageshow'));
+  expect(agent.client.looks).toBe(true);
+  agent.dispose();
+  window.dispatchEvent(new Event('pagehide'));
+  expect(agent.client.looks).toBe(true);
+});
+
 test('the kernel may have the panel shown, and other asks go to the cells', async () => {
   const kernel = new FakeKernel();
   const { agent } = await opened(kernel);

@@ -26,6 +26,15 @@ export class FakeComm {
   readonly targetName = 'agent_magic';
   readonly sent: PageMessage[] = [];
   isDisposed = false;
+  subshellId: string | null = null;
+  /** The kernel has a thread for it from now on. */
+  startSubshell!: () => void;
+  readonly subshellStarted = new Promise<void>(resolve => {
+    this.startSubshell = () => {
+      this.subshellId = 's1';
+      resolve();
+    };
+  });
   onMsg: (message: { content: { data: unknown } }) => unknown = () => undefined;
   onClose: () => unknown = () => undefined;
   opens = 0;

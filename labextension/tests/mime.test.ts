@@ -2,7 +2,8 @@
 import { Panel, Widget } from '@lumino/widgets';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import extension, { RECORD_TYPE } from '../src/lab/mime';
+import extension from '../src/lab/mime';
+import { RECORD_TYPE } from '../src/protocol/messages';
 import { call, record, running, text } from './records';
 
 // Lumino extends the event, which jsdom does not have.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 from urllib.parse import quote
 
@@ -65,6 +66,15 @@ class NotebookPage:
         self.page.reload()
         return self._ready()
 
+    def leave(self) -> None:
+        """Go to another page, so that nobody shows the notebook."""
+        self.page.goto("about:blank")
+
+    def come_back(self) -> str:
+        """Load the page that was left; returns the id of the kernel."""
+        self.page.go_back()
+        return self._ready()
+
     def _ready(self) -> str:
         self.page.wait_for_function("() => !!window.jupyterapp")
         return str(self.result(READY, self.name))
@@ -108,6 +118,13 @@ class NotebookPage:
     def let(self, name: str) -> None:
         """Let a scripted answer or a tool go on that waits for this name."""
         (self.server.work / name).touch()
+
+    def until_made(self, name: str) -> None:
+        """Wait until a cell has made this file, which tells also where there is no page."""
+        end = time.monotonic() + LIMIT / 1000
+        while not (self.server.work / name).exists():
+            assert time.monotonic() < end, f"{name} was not made in time"
+            time.sleep(0.05)
 
     def outputs(self, index: int) -> list[dict[str, Any]]:
         """The outputs of a cell as the notebook's document has them, but for a complaint of ipykernel's own.

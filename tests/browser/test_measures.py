@@ -116,7 +116,8 @@ def test_4000_tokens_cost_a_view_at_most_400_kb_the_code_300_kb_and_no_task_is_l
         socket.on("framereceived", lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()))
 
     notebook.page.on("websocket", listen)
-    model = f"{MARK}\nagent.model = am.scripted(*([pieces(400, 100)] for _ in range(3)), [pieces(4000, 200)])"
+    told_in = {"pieces(400, 100)": 3, "pieces(4000, 200)": 2}
+    model = "\n".join([MARK, answers(*(f"[{each}]" for each, times in told_in.items() for _ in range(times)))])
     notebook, chat = opened(lambda app: notebook, "lab", "'x'", more=(model, ASK))
     notebook.run(2)
     longest = []
@@ -141,6 +142,17 @@ def test_4000_tokens_cost_a_view_at_most_400_kb_the_code_300_kb_and_no_task_is_l
     for_panel = sum(len(frame) for frame in received if comm in frame) / 1000
     for_cell = sum(len(frame) for frame in received) / 1000 - for_panel
     told(f"4,000 tokens ({len(text):,} characters): {for_cell:.0f} kB for the cell, {for_panel:.0f} kB for the panel")
+    # The panel closed: its page is told of the run by the state alone, until it is opened again.
+    notebook.command("agent-magic:toggle")
+    expect(chat.root).to_be_hidden()
+    received.clear()
+    notebook.run(3)
+    for_both = sum(len(frame) for frame in received) / 1000
+    assert notebook.outputs(3)[0]["data"][RECORD]["items"][-1]["text"] == text
+    told(f"the same where the panel is closed: {for_both:.0f} kB in all")
+    notebook.command("agent-magic:toggle")
+    expect(chat.turns).to_have_count(5)
+    expect(chat.turns.last).to_contain_text("word9 word0")
     bundles = {"JupyterLab's extension": PACKAGE / "labextension" / "static", "the view": PACKAGE / "static"}
     for name, folder in bundles.items():
         size = sum(len(gzip.compress(file.read_bytes())) for file in folder.glob("*.js")) / 1000
@@ -149,6 +161,7 @@ def test_4000_tokens_cost_a_view_at_most_400_kb_the_code_300_kb_and_no_task_is_l
     assert min(longest) <= 50
     assert 100 < for_cell <= 400
     assert 100 < for_panel <= 400
+    assert 100 < for_both <= 400
 
 
 def test_stop_is_seen_within_300_ms(visit: Any, told: Callable[[str], None]) -> None:

@@ -116,7 +116,8 @@ def test_a_question_of_a_cell_can_be_answered_in_the_panel_and_closes_in_the_cel
 
 def test_a_question_of_the_panel_is_denied_with_a_word_or_allowed_for_the_session(visit: Any) -> None:
     calls = [f"am.ToolCall('{n}', 'act', {{'code': '{n}'}})" for n in range(3)]
-    notebook, chat = opened(visit, "lab", calls[0], "'I see.'", calls[1], calls[2], "'Finished.'", more=("print(ran)",))
+    later = f"['Begun. ', silence('hidden'), {calls[1]}]"
+    notebook, chat = opened(visit, "lab", calls[0], "'I see.'", later, calls[2], "'Finished.'", more=("print(ran)",))
     chat.say("Begin")
     chat.question.get_by_role("button", name="Deny").click()
     chat.question.get_by_role("textbox").fill("use the test table")
@@ -125,7 +126,15 @@ def test_a_question_of_the_panel_is_denied_with_a_word_or_allowed_for_the_sessio
     chat.shows("use the test table")
     chat.is_idle()
     chat.say("Again")
+    chat.shows("Begun.")
+    # A panel that is closed is not told of the question, and the user is all the same.
+    notebook.command("agent-magic:toggle")
+    expect(chat.root).to_be_hidden()
+    notebook.let("hidden")
+    told = notebook.page.get_by_role("alert").filter(has_text="The agent of panel.ipynb waits for your answer.")
+    told.get_by_role("button", name="Show").click()
     chat.question.get_by_role("button", name="Always in this session").click()
+    expect(told).to_have_count(0)
     chat.shows("Finished.")
     chat.is_idle()
     notebook.run(2)

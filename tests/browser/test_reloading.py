@@ -17,7 +17,14 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_run(visit: Any, app: str) 
     notebook = visit(app)
     notebook.server.write(
         "reload.ipynb",
-        [SETUP, answers("['Before. ', silence('reloaded'), 'Behind.']"), ASK, "print(agent.messages[-1].text)"],
+        [
+            SETUP,
+            answers("['Before. ', silence('reloaded'), 'Behind.']", "['First. ', silence('away'), 'Last.']"),
+            ASK,
+            "print(agent.messages[-1].text)",
+            ASK,
+            "open('run-is-over', 'w').close()",
+        ],
     )
     kernel = notebook.open("reload.ipynb")
     notebook.prepare(2)
@@ -33,6 +40,18 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_run(visit: Any, app: str) 
     notebook.ended(2)
     notebook.run(3)
     assert "Before. Behind." in notebook.outputs(3)[0]["text"]
+    # Nor is a run lost that ends while there is no page.
+    notebook.start(4)
+    notebook.shows(4, "First.")
+    notebook.start(5)
+    notebook.save()
+    notebook.leave()
+    notebook.let("away")
+    notebook.until_made("run-is-over")
+    assert notebook.come_back() == kernel
+    notebook.shows(4, "Last.")
+    notebook.ended(4)
+    assert [output["data"][RECORD]["state"] for output in notebook.outputs(4)] == ["done"]
 
 
 def test_a_question_is_asked_again_by_a_page_that_is_loaded_again(visit: Any) -> None:

@@ -20,6 +20,19 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the conversations of this test are kept; there is nothing yet."""
+    monkeypatch.setenv("AGENT_MAGIC_DATA", str(tmp_path / "data"))
+    return tmp_path / "data" / "sessions"
+
+
+@pytest.fixture
+def fresh(data: Path, loaded: Any) -> Any:
+    """The shell with the extension loaded and no conversation kept yet."""
+    return loaded
+
+
+@pytest.fixture
 def loaded(shell: Any) -> Iterator[Any]:
     """The shell with the extension loaded, in an empty namespace."""
     from agent_magic.notebook.extension import load, unload

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import agent_magic as am
+from agent_magic.notebook import approval
 from agent_magic.notebook.chat import Chat
 from agent_magic.notebook.connection import Connection
 from agent_magic.notebook.extension import load, unload
@@ -84,23 +85,6 @@ class Page:
         return done[-1]["record"] if done else None
 
 
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("AGENT_MAGIC_DATA", str(tmp_path / "data"))
-    return tmp_path / "data" / "sessions"
-
-
-@pytest.fixture
-def fresh(data: Path, shell: Any) -> Iterator[Any]:
-    before = set(shell.user_ns)
-    load(shell)
-    yield shell
-    unload(shell)
-    shell.config.pop("AgentMagic", None)
-    for name in set(shell.user_ns) - before:
-        del shell.user_ns[name]
-
-
 def played(shell: Any, play: Callable[[Page], Awaitable[None]], *answers: Any) -> None:
     """Let a page that has attached play, on the loop of what seems to be a kernel."""
 
@@ -129,6 +113,118 @@ def said(record: Event) -> list[tuple[str, str]]:
 
 def history(page: Page) -> list[str]:
     return [message.text for message in page.kernel.agent.messages]
+
+
+# Whom a run is told --------------------------------------------------------------------------------------------------
+
+
+def told_of_runs(page: Page) -> list[Event]:
+    return [event for event in page.events if event["type"] in ("run", "deltas")]
+
+
+def test_a_page_that_nobody_sees_is_told_of_a_run_by_the_state_alone(fresh: Any) -> None:
+    async def play(page: Page) -> None:
+        hidden = Page(page.kernel, "hidden")
+        await hidden.attach(looks=False)
+        record = await page.say("hi")
+        await hidden.until(lambda: not hidden.state["busy"] and hidden.state["context"] is not None)
+        assert told_of_runs(hidden) == []
+        states = [event["state"] for event in hidden.events if event["type"] == "state"]
+        assert record["run"] in {state["run"] for state in states if state["busy"]}
+        # One that comes while a run goes on.
+        await page.ask("send", text="again", attachments=[], when="now")
+        late = Page(page.kernel, "late")
+        await late.attach(looks=False)
+        await page.until(lambda: not page.kernel.busy)
+        assert told_of_runs(late) == []
+
+    played(fresh, play, "one", ["two", am.Delay(0.2)])
+
+
+def test_a_page_follows_a_run_from_when_it_is_shown_until_it_is_hidden(fresh: Any) -> None:
+    goes_on: list[int] = []
+
+    def answer() -> Iterator[Any]:
+        yield "begun "
+        for number in (1, 2, 3):
+            while len(goes_on) < number:
+                yield am.Delay(0.01)
+            yield f"piece {number} "
+
+    async def play(page: Page) -> None:
+        hidden = Page(page.kernel, "hidden")
+        await hidden.attach(looks=False)
+        await page.ask("send", text="hi", attachments=[], when="now")
+        goes_on.append(1)
+        await page.until(lambda: "piece 1" in str(told_of_runs(page)))
+        assert told_of_runs(hidden) == []
+        await hidden.ask("look", on=True)
+        [run] = told_of_runs(hidden)
+        assert run["type"] == "run"
+        assert [item["text"] for item in run["record"]["items"]] == ["hi", "begun piece 1 "]
+        goes_on.append(2)
+        await hidden.until(lambda: "piece 2" in str(told_of_runs(hidden)[1:]))
+        await hidden.ask("look", on=False)
+        known = len(told_of_runs(hidden))
+        goes_on.append(3)
+        await page.until(lambda: not page.kernel.busy)
+        assert "piece 3" in str(told_of_runs(page))
+        assert len(told_of_runs(hidden)) == known
+        assert "must be true or false" in await hidden.refusal("look", on="yes")
+
+    played(fresh, play, answer())
+
+
+def test_a_connection_is_told_while_any_of_its_pages_looks(fresh: Any) -> None:
+    async def play(page: Page) -> None:
+        two = Page(page.kernel, "first")
+        other = Page(page.kernel, "second")
+        other.connection = two.connection
+        other.events = two.events
+        await two.attach(looks=False)
+        await other.attach()
+        await page.ask("send", text="hi", attachments=[], when="now")
+        await two.until(lambda: told_of_runs(two))
+        await other.ask("detach")
+        known = len(told_of_runs(two))
+        await page.until(lambda: not page.kernel.busy)
+        assert len(told_of_runs(two)) == known
+
+    played(fresh, play, [am.Delay(0.1), "one"])
+
+
+def test_a_question_to_a_hidden_page_is_in_the_state_and_waits_for_it(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(approval, "LONG_PATIENCE", 0.3)
+
+    async def play(page: Page) -> None:
+        @am.tool(effect="execute")
+        def drop(table: str) -> str:
+            return "gone: " + table
+
+        fresh.user_ns["drop"] = drop
+        await page.ask("look", on=False)
+        await page.ask("send", text="go", attachments=[], when="now")
+        await page.until(lambda: page.state["questions"])
+        [question] = page.state["questions"]
+        where = {"run": page.state["run"], "approval": question}
+        await page.ask("shown", **where, seen=False)
+        await asyncio.sleep(0.5)
+        assert told_of_runs(page) == []
+        await page.ask("look", on=True)
+        item = next(item for item in page.runs[-1]["record"]["items"] if item["id"] == question)
+        assert (item["kind"], item["state"]) == ("approval", "pending")
+        answer = {**where, "decision": "once", "reason": "", "hash": item["hash"], "arguments": None}
+        await page.ask("answer", **answer)
+        await page.until(lambda: not page.kernel.busy)
+        assert "gone: sales" in str(page.runs[-1]["record"])
+        # The answer is told before the tool may hold the thread.
+        states = [event["state"] for event in page.events if event["type"] == "state"]
+        after = states[next(place for place, state in enumerate(states) if state["questions"]) :]
+        assert any(state["busy"] and not state["questions"] for state in after)
+
+    played(fresh, play, am.AssistantMessage([am.ToolCall("c1", "drop", {"table": "sales"})]), "done")
 
 
 # Sending --------------------------------------------------------------------------------------------------------------

@@ -265,3 +265,27 @@ def test_a_transport_that_fails_and_a_loop_that_ended_raise_nothing() -> None:
     loop.close()
     Connection(pages, {"wait": Method(dict)}, lambda: loop).receive(request("wait"))
     assert "cannot answer now" in pages.response("p:1")["error"]
+
+
+def test_a_page_looks_until_it_says_otherwise_and_a_repeated_attach_takes_nothing_back() -> None:
+    async def main() -> None:
+        connection, _ = connected()
+        connection.look("p", False)
+        assert not connection.looks
+        attach(connection)
+        attach(connection, "q", looks=False)
+        await settled()
+        assert {page.id: page.looks for page in connection.pages} == {"p": True, "q": False}
+        assert connection.looks
+        connection.look("p", False)
+        assert not connection.looks
+        connection.look("q", True)
+        # Sent before the first one was answered.
+        attach(connection)
+        attach(connection, "q", looks=False)
+        await settled()
+        assert {page.id: page.looks for page in connection.pages} == {"p": False, "q": True}
+        connection.receive(request("detach", "q:1"))
+        assert not connection.looks
+
+    asyncio.run(main())

@@ -47,7 +47,11 @@ class Run:
         self.view = QuietView(self.script.recorder)
         self.view.in_cell = in_cell
         self.stopped = 0
-        self.kernel: Any = SimpleNamespace(view=self.view, stop=self._stop, runs=None)
+        # The questions that were open each time that pages were told.
+        self.told: list[list[str]] = []
+        self.kernel: Any = SimpleNamespace(
+            view=self.view, stop=self._stop, runs=None, tell_pages=lambda: self.told.append(list(self.view.questions))
+        )
         self.approver = NotebookApprover(self.kernel)
 
     def _stop(self) -> None:
@@ -198,9 +202,13 @@ def test_without_a_page_it_is_asked_by_input_at_once(typed: list[str], monkeypat
 
     async def main() -> None:
         run = Run()
+        monkeypatch.setattr(builtins, "input", lambda prompt: typed.append(f"{prompt} {run.told}") or "y")
         answer = await run.ask(asked_for(path="all"))
         assert answer.decision == "allow"
         assert run.item["state"] == "done"
+        # Before the line of input keeps the thread, and before the tool may.
+        assert run.told == [[run.item["id"]], []]
+        assert typed[0].endswith(str(run.told[:1]))
 
     asyncio.run(main())
     assert len(typed) == 1

@@ -120,7 +120,7 @@ def test_a_page_that_came_during_the_run_of_a_cell_is_given_its_record(page: Pan
     kernel.run("answers([am.Delay(0.6), 'late'])")
     kernel.run("get_ipython().get_parent = lambda: {'metadata': {'cellId': 'c7'}}")
     given: list[tuple[str, Any]] = []
-    again = PanelPage(kernel, "again")
+    again = PanelPage(kernel, "in mid-run")
     again.comm = page.comm
     again.on_ask = lambda method, params: given.append((method, params)) or {}
     page.on_ask = lambda method, params: pytest.fail(f"{method} was asked of a page that was there")
@@ -130,7 +130,7 @@ def test_a_page_that_came_during_the_run_of_a_cell_is_given_its_record(page: Pan
         page.take(message)
         again.take(message)
         if page.runs and not attached:
-            attached.append(again.post("attach", page="again", protocol=1, kind="panel", notebook=page.notebook))
+            attached.append(again.post("attach", page=again.name, protocol=1, kind="panel", notebook=page.notebook))
 
     kernel.run_all("%%agent\nhello", on_message=come)
     again.until(lambda: given)
@@ -140,7 +140,31 @@ def test_a_page_that_came_during_the_run_of_a_cell_is_given_its_record(page: Pan
     [output] = params["outputs"]
     assert output["output_type"] == "display_data"
     assert output["data"][RECORD_TYPE]["state"] == "done"
+    assert output["data"][RECORD_TYPE]["run"] == params["run"]
     assert "late" in output["data"]["text/html"]
+    # One that was loaded again meanwhile, and attaches only now.
+    later = PanelPage(kernel, "later")
+    later.comm = page.comm
+    later.on_ask = lambda method, params: given.append((method, params)) or {}
+    for each in (page, again, later, later):
+        each.attach()
+        each.settle(0.3)
+    assert given[1:] == [(method, params)]
+    # Until the cell runs anew, and not for ever.
+    kernel.run("answers([am.Delay(0.6), 'anew'], 'once more')\nfrom agent_magic.notebook import late_pages")
+    again.name = "third"
+    page.runs.clear()
+    attached.clear()
+    kernel.run_all("%%agent\nhello", on_message=come)
+    again.settle()
+    assert ["anew" in str(params["outputs"]) for _, params in given[2:]] == [True]
+    kernel.run("late_pages.KEPT = 0.0")
+    kernel.run_all("%%agent\nhello", on_message=page.take)
+    kernel.run("late_pages.KEPT = 60.0")
+    later.name = "fourth"
+    later.attach()
+    later.settle()
+    assert len(given) == 3
 
 
 def test_a_page_that_does_not_know_the_comm_takes_it_from_nobody(page: PanelPage) -> None:

@@ -6,7 +6,6 @@ Numbers at the head of a test are those of user complaints about other notebook 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,6 @@ from agent_magic.notebook.extension import load, unload
 from agent_magic.session.session import Session
 
 from .kernel_client import Kernel
-
-
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("AGENT_MAGIC_DATA", str(tmp_path / "data"))
-    return tmp_path / "data" / "sessions"
-
-
-@pytest.fixture
-def fresh(data: Path, shell: Any) -> Iterator[Any]:
-    """The shell with the extension loaded and no conversation kept yet."""
-    before = set(shell.user_ns)
-    load(shell)
-    yield shell
-    unload(shell)
-    shell.config.pop("AgentMagic", None)
-    for name in set(shell.user_ns) - before:
-        del shell.user_ns[name]
 
 
 def restart(shell: Any, *names: str) -> None:

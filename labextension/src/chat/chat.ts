@@ -35,8 +35,12 @@ export class Chat implements ChatControl {
   private readonly stopListening: (() => void)[];
   private state: AgentState | null = null;
   private history = 0;
+  /** Whether the log lacks what was said while nobody saw it. */
+  private isBehind = false;
   /** Questions that were drawn while the chat was hidden: run and approval. */
   private readonly unseen: [string, string][] = [];
+  /** Those of which the kernel knows that there is a page for them. */
+  private readonly toldOf = new Set<string>();
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
   private isAttached = false;
@@ -189,6 +193,7 @@ export class Chat implements ChatControl {
     if (attempt === this.attempt) {
       const { state, runs = [], earlier = 0 } = result;
       this.history = state ? state.history : 0;
+      this.isBehind = false;
       this.log.setRuns(runs, state?.run ?? null, earlier);
       this.showMessages();
     }
@@ -215,6 +220,7 @@ export class Chat implements ChatControl {
     for (const [run, approval] of this.unseen.splice(0)) {
       this.tellShown(run, approval);
     }
+    this.catchUp();
   }
 
   /** Show `text` where the conversation stands. What has been written is kept, also while it is not shown. */
@@ -254,11 +260,29 @@ export class Chat implements ChatControl {
   // What the kernel tells ---------------------------------------------------------------------------------------------
 
   private takeState(state: AgentState): void {
+    const ended = this.state?.run !== state.run ? this.state?.run : null;
+    const isMissing = ended != null && !this.log.records.some(({ run, state }) => run === ended && state !== 'running');
     this.state = state;
     this.showState();
-    if (this.isAttached && state.history !== this.history) {
+    this.tellOfQuestions(state);
+    if (state.history !== this.history || isMissing) {
       this.history = state.history;
+      this.isBehind = true;
+      this.catchUp();
+    }
+  }
+
+  private catchUp(): void {
+    if (this.isBehind && this.isAttached && this.client.looks) {
+      this.isBehind = false;
       void this.reload();
+    }
+  }
+
+  /** A question of a run that is not drawn here now may still be answered here. */
+  private tellOfQuestions({ run, questions }: AgentState): void {
+    if (run !== null && !this.client.looks) {
+      questions.filter(each => !this.toldOf.has(`${run}:${each}`)).forEach(each => this.tellShown(run, each, false));
     }
   }
 
@@ -325,11 +349,12 @@ export class Chat implements ChatControl {
     };
   }
 
-  private tellShown(run: string, approval: string): void {
+  private tellShown(run: string, approval: string, isDrawn = true): void {
     const seen = this.host.isSeen?.() ?? true;
-    if (!seen) {
+    if (!seen && isDrawn) {
       this.unseen.push([run, approval]);
     }
+    this.toldOf.add(`${run}:${approval}`);
     void this.requests.request('shown', { approval, run, seen }).catch(() => undefined);
   }
 

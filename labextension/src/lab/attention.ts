@@ -1,4 +1,4 @@
-import type { RunState } from '../protocol/messages';
+import type { AgentState } from '../protocol/messages';
 import type { KernelAgent } from './kernel_agent';
 import type { Words } from './words';
 
@@ -19,14 +19,12 @@ export class Attention {
     private readonly notify: Notify,
     private readonly words: Words
   ) {
-    agent.client.onRun(run => this.look(run));
+    agent.client.onState(state => this.look(state));
     agent.ended.connect(() => this.keep([]));
   }
 
-  private look({ record }: RunState): void {
-    const pending = record.items
-      .filter(({ kind, state }) => kind === 'approval' && state === 'pending')
-      .map(({ id }) => `${record.run}:${id}`);
+  private look({ run, questions }: AgentState): void {
+    const pending = questions.map(id => `${run}:${id}`);
     this.keep(pending);
     for (const question of pending) {
       if (!this.calledOff.has(question)) {

@@ -1,6 +1,7 @@
 import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import type { IOutput } from '@jupyterlab/nbformat';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
+import { RECORD_TYPE, type MimeBundle, type RunRecord } from '../protocol/messages';
 import { textOf } from './outputs';
 
 /** A cell as a model reads it. */
@@ -34,7 +35,7 @@ export class Cells {
         this.edit(given.text('id'), given.text('source'), given.text('expected'));
         return {};
       case 'set_outputs':
-        this.setOutputs(given.text('id'), given.outputs(), given.count());
+        this.setOutputs(given.text('id'), given.outputs(), given.count(), given.idOrNull('run'));
         return {};
       default:
         throw new Error(
@@ -70,13 +71,20 @@ export class Cells {
     cell.sharedModel.setSource(source);
   }
 
-  /** Show what a run of the cell gave, as if the user had run it. */
-  setOutputs(id: string, outputs: IOutput[], count: number | null): void {
+  /**
+   * Show what running the cell gave, as if the user had run it.
+   *
+   * Where it was a `run` of the agent that this page has missed, a cell that shows that or something later is left alone.
+   */
+  setOutputs(id: string, outputs: IOutput[], count: number | null, run: string | null = null): void {
     const cell = this.cell(id);
     if (cell.type !== 'code' || !this.writable) {
       throw new Error(`Cell ${id} is no code: it has no outputs.`);
     }
     const code = cell as ICodeCellModel;
+    if (run !== null && ((code.executionCount ?? 0) > (count ?? 0) || hasRecord(code, run))) {
+      return;
+    }
     // They are this kernel's own, which is what makes the outputs of a cell that the user runs trusted.
     code.trusted = true;
     code.outputs.fromJSON(outputs);
@@ -109,6 +117,14 @@ export class Cells {
   private cell(id: string): ICellModel {
     return this.model.cells.get(this.placeOf(id));
   }
+}
+
+/** Whether the outputs show how that run ended. */
+function hasRecord(code: ICodeCellModel, run: string): boolean {
+  return code.outputs.toJSON().some(({ data }) => {
+    const record = (data as MimeBundle | undefined)?.[RECORD_TYPE] as Partial<RunRecord> | undefined;
+    return record?.run === run && record.state !== 'running';
+  });
 }
 
 /** As Jupyter marks the cells that its user makes; else one foreign cell takes the trust from a whole saved notebook. */

@@ -6,6 +6,12 @@ import type { KernelMessage, PageMessage } from '../protocol/messages';
 
 export const TARGET = 'agent_magic';
 
+/** What newer versions of JupyterLab add: a thread in the kernel that takes the messages of a comm at any time. */
+interface WithSubshell {
+  subshellId?: string | null;
+  subshellStarted?: Promise<void>;
+}
+
 /**
  * - `connecting`: the server or the kernel's process cannot be reached at the moment, or starts again.
  * - `searching`: the kernel has been asked whether it has an agent; a busy one answers late.
@@ -25,7 +31,8 @@ export class KernelComm implements Transport {
   private readonly kernel: Kernel.IKernelConnection;
   private readonly listeners = new Set<(message: KernelMessage) => void>();
   private readonly _changed = new Signal<this, CommState>(this);
-  private comm: Kernel.IComm | null = null;
+  private readonly _heard = new Signal<this, void>(this);
+  private comm: (Kernel.IComm & WithSubshell) | null = null;
   private searches = 0;
   private searching = false;
   private starting = false;
@@ -47,6 +54,16 @@ export class KernelComm implements Transport {
 
   get changed(): ISignal<this, CommState> {
     return this._changed;
+  }
+
+  /** Whether the kernel takes messages also while it runs a cell. */
+  get isHeard(): boolean {
+    return !!this.comm?.subshellId;
+  }
+
+  /** Told when that has come true. */
+  get heard(): ISignal<this, void> {
+    return this._heard;
   }
 
   get state(): CommState {
@@ -111,8 +128,12 @@ export class KernelComm implements Transport {
     this.tell();
   };
 
-  private take(comm: Kernel.IComm): void {
+  private take(comm: Kernel.IComm & WithSubshell): void {
     this.comm = comm;
+    comm.subshellStarted?.then(
+      () => this._heard.emit(),
+      () => undefined
+    );
     sessionStorage.setItem(this.memory, comm.commId);
     comm.onMsg = message => {
       if (this.comm === comm) {

@@ -77,9 +77,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const place = new SidePlace(app.shell, panel);
     addCommands(app.commands, { following, place, icon: agentIcon, tell, words });
     panel.opened.connect(changed);
-    const seen = (): void => void (panel.isVisible && following.agent?.chat.seen());
-    panel.opened.connect(seen);
-    following.changed.connect(seen);
+    const look = (): void => following.all().forEach(agent => agent.look());
+    panel.opened.connect(look);
+    following.changed.connect(look);
+    look();
     Object.values(Ids).forEach(command => palette?.addItem({ command, category: words('Agent') }));
 
     listenForInterrupts(following);

@@ -44,6 +44,9 @@ export class KernelAgent {
     });
     this.chat = makeChat(this.node, this.client, host);
     this.comm.changed.connect(() => void this.update());
+    this.comm.heard.connect(this.look, this);
+    window.addEventListener('pagehide', this.hide);
+    window.addEventListener('pageshow', this.show);
     notebook.context.pathChanged.connect(this.place, this);
     notebook.sessionContext.kernelChanged.connect(this.place, this);
     // The last moment at which the kernel can be told that this page leaves.
@@ -71,8 +74,20 @@ export class KernelAgent {
     return loadAgent(this.kernel, this.comm, this.words);
   }
 
+  /** Whether the user sees the chat may have changed. */
+  look(): void {
+    const isSeen = this.host.isSeen();
+    // A kernel that hears nothing while it runs a cell could not be told in time.
+    this.client.look(isSeen || !this.comm.isHeard);
+    if (isSeen) {
+      this.chat.seen();
+    }
+  }
+
   dispose(): void {
     this.changes++;
+    window.removeEventListener('pagehide', this.hide);
+    window.removeEventListener('pageshow', this.show);
     this.notebook.context.pathChanged.disconnect(this.place, this);
     this.notebook.sessionContext.kernelChanged.disconnect(this.place, this);
     this._ended.emit();
@@ -83,6 +98,10 @@ export class KernelAgent {
     this.comm.dispose();
     this.node.remove();
   }
+
+  // The kernel would not learn otherwise that the page was loaded again, or was closed with the browser.
+  private readonly hide = (): void => this.client.look(false);
+  private readonly show = (): void => this.look();
 
   private place(): void {
     const name = this.notebook.context.path.split('/').pop()!;

@@ -1,13 +1,12 @@
 import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { Widget } from '@lumino/widgets';
+import { RECORD_TYPE } from '../protocol/messages';
 import { TYPESET } from '../view/prose';
 import { textBlock } from '../view/code';
 import { isRecord, type RunRecord } from '../view/record';
 import { RecordView } from '../view/view';
 import { Charts } from './charts';
-
-export const RECORD_TYPE = 'application/vnd.agent-magic.run+json';
 
 /** A saved record as the cards that it was live, without what acts; drawn when it comes into sight. */
 class RecordRenderer extends Widget implements IRenderMime.IRenderer {

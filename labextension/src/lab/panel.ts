@@ -30,6 +30,14 @@ export class AgentPanel extends Widget {
     return this._opened;
   }
 
+  protected override onAfterAttach(): void {
+    this._opened.emit();
+  }
+
+  protected override onAfterDetach(): void {
+    this._opened.emit();
+  }
+
   protected override onAfterShow(): void {
     this._opened.emit();
   }

@@ -46,6 +46,9 @@ export class Client {
   private run: RunState | null = null;
   private state: AgentState | null = null;
   private asksForSnapshot = false;
+  private isLooking = true;
+  private hasToldLooks = false;
+  private isAttached = false;
   private disposed = false;
 
   constructor(transport: Transport, kind: PageKind, notebook?: string) {
@@ -65,6 +68,9 @@ export class Client {
     const began = Date.now();
     let timer: ReturnType<typeof setTimeout>;
     const send = () => {
+      if (!this.isLooking) {
+        params.looks = false;
+      }
       this.transport.send(message);
       timer = setTimeout(send, Date.now() - began < SOON_LASTS ? SOON : LATER);
     };
@@ -81,6 +87,11 @@ export class Client {
           'Install the same version of agent_magic for both, then restart the kernel and reload the page.'
       );
     }
+    this.isAttached = true;
+    // What was said while the kernel could not be reached was not heard.
+    if (this.hasToldLooks) {
+      this.tellLooks();
+    }
     if (result.state) {
       this.takeState(result.state);
     }
@@ -88,6 +99,22 @@ export class Client {
       this.takeSnapshot(result.run);
     }
     return result;
+  }
+
+  /** Whether this page is told of runs as they go on; it always is of the state. */
+  get looks(): boolean {
+    return this.isLooking;
+  }
+
+  /** From now on be told of runs, or not. */
+  look(on: boolean): void {
+    if (on !== this.isLooking) {
+      this.isLooking = on;
+      this.hasToldLooks = true;
+      if (this.isAttached) {
+        this.tellLooks();
+      }
+    }
   }
 
   /** Rejects with the kernel's words. */
@@ -209,8 +236,14 @@ export class Client {
     }
   }
 
+  private tellLooks(): void {
+    // An earlier version of the kernel's end tells every page all.
+    this.request('look', { on: this.isLooking }).catch(() => undefined);
+  }
+
   private askForSnapshot(run: string): void {
-    if (this.asksForSnapshot) {
+    // Another page of this connection may look.
+    if (this.asksForSnapshot || !this.isLooking) {
       return;
     }
     this.asksForSnapshot = true;

@@ -6,6 +6,9 @@ export type { ContextUse, Delta, Item, MimeBundle, RunRecord } from '../view/rec
 
 export const PROTOCOL = 1;
 
+/** Of a record in the outputs of a cell. */
+export const RECORD_TYPE = 'application/vnd.agent-magic.run+json';
+
 export type PageKind = 'cell' | 'panel' | 'widget';
 
 /** Where a run stands: its record after the change numbered `seq`. */
@@ -26,6 +29,8 @@ export interface AgentTool {
 export interface AgentState {
   busy: boolean;
   run: string | null;
+  /** The items of the run that wait for an answer. */
+  questions: string[];
   model: { id: string; thinking: string };
   tools: AgentTool[];
   context: ContextUse | null;
@@ -95,7 +100,10 @@ type Nothing = Record<string, never>;
 
 /** Each method that a page may request: its parameters and its result. */
 export interface Methods {
-  attach: [{ page: string; protocol: number; kind: PageKind; notebook?: string }, AttachResult];
+  /** `looks`: see `look`; absent: yes. */
+  attach: [{ page: string; protocol: number; kind: PageKind; notebook?: string; looks?: boolean }, AttachResult];
+  /** Whether the user sees this page. While none of a connection is seen, no `run` and no `deltas` are sent to it. */
+  look: [{ on: boolean }, Nothing];
   /** This page is gone; not answered where nobody is left to hear it. */
   detach: [Nothing, Nothing];
   code: [Nothing, { code: string }];
