@@ -10,7 +10,7 @@ import base64
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from .config import StopReason
 from .contexts import AgentContext as AgentContext, Context as Context, tools_by_name as tools_by_name
@@ -201,8 +201,34 @@ class UserMessage(_Message):
         return joined_text(self.content)
 
 
+class Answer:
+    """How an answer reads, whole or while it comes."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def content(self) -> tuple[Content, ...]: ...
+
+    @property
+    def text(self) -> str:
+        return joined_text(self.content)
+
+    @property
+    def thinking(self) -> str:
+        return "".join(block.text for block in self.content if isinstance(block, ThinkingContent))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that can be run (Y SP-003); those whose arguments did not parse are only in `all_tool_calls`."""
+        return tuple(call for call in self.all_tool_calls if call.arguments_error is None)
+
+    @property
+    def all_tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(block for block in self.content if isinstance(block, ToolCall))
+
+
 @dataclass(frozen=True, init=False)
-class AssistantMessage(_Message):
+class AssistantMessage(Answer, _Message):
     """An answer: ordered blocks of text, reasoning, calls and data.
 
     `api`, `provider` and `model` name the producer. `usage` is None when the server reported none.
@@ -255,23 +281,6 @@ class AssistantMessage(_Message):
         from .response_formats import message_from_response
 
         return message_from_response(response)
-
-    @property
-    def text(self) -> str:
-        return joined_text(self.content)
-
-    @property
-    def thinking(self) -> str:
-        return "".join(block.text for block in self.content if isinstance(block, ThinkingContent))
-
-    @property
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls that can be run (Y SP-003); those whose arguments did not parse are only in `all_tool_calls`."""
-        return tuple(call for call in self.all_tool_calls if call.arguments_error is None)
-
-    @property
-    def all_tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple(block for block in self.content if isinstance(block, ToolCall))
 
     @property
     def model_key(self) -> tuple[str, str, str]:

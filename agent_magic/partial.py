@@ -16,6 +16,7 @@ from .events import (
     ToolCallItem,
 )
 from .messages import (
+    Answer,
     AssistantMessage,
     Content,
     Embedding,
@@ -23,7 +24,6 @@ from .messages import (
     TextContent,
     ThinkingContent,
     ToolCall,
-    joined_text,
     now,
 )
 from .models import Model
@@ -53,7 +53,7 @@ class _Growing:
         return TextContent(text, self.fidelity) if text or self.fidelity else None
 
 
-class PartialMessage:
+class PartialMessage(Answer):
     """The answer of `model` so far. It reads like an `AssistantMessage`; `copy()` makes one of it.
 
     `arguments_so_far(id)` is the argument text of a call that has not been completed. It exists only here and is
@@ -115,22 +115,6 @@ class PartialMessage:
     @property
     def content(self) -> tuple[Content, ...]:
         return self._content("The call is still being written.")
-
-    @property
-    def text(self) -> str:
-        return joined_text(self.content)
-
-    @property
-    def thinking(self) -> str:
-        return "".join(block.text for block in self.content if isinstance(block, ThinkingContent))
-
-    @property
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple(call for call in self.all_tool_calls if call.arguments_error is None)
-
-    @property
-    def all_tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple(block for block in self.content if isinstance(block, ToolCall))
 
     def arguments_so_far(self, tool_call_id: str) -> str:
         for block in self._blocks.values():

@@ -27,6 +27,7 @@ from .anthropic_schema import enforceable
 from .anthropic_thinking import length_and_thinking, requires_call, thinks
 from .call_ids import with_fitting_ids
 from .json_text import to_json_bytes
+from .offered_tools import names_in, schema_of
 from .placeholders import IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT
 from .vendors import VENDORS
 
@@ -123,30 +124,25 @@ def _cache_mark(config: RequestConfig, quirks: MessagesQuirks) -> Wire:
 
 
 def _tool_settings(tools: Mapping[str, Any], config: RequestConfig) -> Wire:
-    choice = config.tool_choice
-    if choice is not None and not isinstance(choice, str):
-        missing = [name for name in choice if name not in tools]
-        if missing:
-            raise InvalidDataError(f"names no tool that is given: {', '.join(missing)}", "tool_choice")
-        if len(choice) != 1:
-            # The API knows no choice of several names, so only those are offered.
-            tools = {name: tools[name] for name in choice}
+    choice, names = config.tool_choice, names_in(config.tool_choice, tools)
+    if names is not None and len(names) != 1:
+        # The API knows no choice of several names, so only those are offered.
+        tools = {name: tools[name] for name in names}
     if not tools:
         return {}
     settings: Wire = {"tools": [tool_declaration(tool) for tool in tools.values()]}
     if isinstance(choice, str):
         settings["tool_choice"] = {"type": "any" if choice == "required" else choice}
-    elif choice is not None and len(choice) == 1:
-        settings["tool_choice"] = {"type": "tool", "name": choice[0]}
-    elif choice is not None:
+    elif names is not None and len(names) == 1:
+        settings["tool_choice"] = {"type": "tool", "name": names[0]}
+    elif names is not None:
         settings["tool_choice"] = {"type": "any"}
     return settings
 
 
 def tool_declaration(tool: Any) -> Wire:
     """A tool as the API takes it."""
-    schema = getattr(tool, "input_schema", None) or getattr(tool, "parameters", None)
-    declared: Wire = {"name": tool.name, "input_schema": {"type": "object", **schema} if schema else {"type": "object"}}
+    declared: Wire = {"name": tool.name, "input_schema": {"type": "object", **schema_of(tool)}}
     return {**declared, "description": tool.description} if tool.description else declared
 
 

@@ -26,7 +26,8 @@ from ..messages import (
 from ..models import Model
 from . import demo_replies as say
 from .demo_matcher import Choice, choose
-from .playback import OfferedTool, estimated_usage, items_of, pause
+from .offered_tools import OfferedTool
+from .playback import estimated_usage, items_of, pause
 
 # The longest that an answer takes to stream, and the longest pause within it, in seconds.
 _SECONDS = 0.18

@@ -15,7 +15,7 @@ from .demo_profile import Parameter, ToolProfile, profile_of
 from .demo_reading import Filling
 from .demo_values import Token, tokens_of
 from .demo_words import GENERIC, REQUESTING, listed
-from .playback import OfferedTool
+from .offered_tools import OfferedTool
 
 # How much must speak for a tool before it is called, or before the user is asked for what is missing.
 _ENOUGH = 2.0

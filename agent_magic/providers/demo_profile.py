@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from .demo_words import GENERIC, is_empty, listed, name_words, related, stem
-from .playback import OfferedTool, schema_of
+from .offered_tools import OfferedTool, schema_of
 
 _WRITING = frozenset(
     map(stem, listed("text message query sentence phrase note title content body prompt question comment"))

@@ -10,7 +10,7 @@ from typing import Any
 from ..messages import Content, ImageContent, ToolCall, ToolResultMessage
 from .demo_matcher import Choice
 from .demo_profile import Parameter, profile_of
-from .playback import OfferedTool
+from .offered_tools import OfferedTool
 from .vendors import keys_present
 
 _LINES = 8

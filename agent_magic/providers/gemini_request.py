@@ -14,6 +14,7 @@ from .gemini_family import holds_answers_beside_tools, makes
 from .gemini_schema import readable_schema
 from .gemini_thinking import thinking_config
 from .json_text import to_json_bytes
+from .offered_tools import names_in, schema_of
 
 _MODES = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 _MOST_SPEAKERS = 2
@@ -79,11 +80,7 @@ def unsupported(model: Model, config: RequestConfig) -> dict[str, str]:
 
 
 def _tool_settings(tools: Mapping[str, Any], config: RequestConfig) -> Wire:
-    choice = config.tool_choice
-    names = () if choice is None or isinstance(choice, str) else tuple(choice)
-    missing = [name for name in names if name not in tools]
-    if missing:
-        raise InvalidDataError(f"names no tool that is given: {', '.join(missing)}", "tool_choice")
+    choice, names = config.tool_choice, names_in(config.tool_choice, tools)
     if not tools:
         return {}
     settings: Wire = {"tools": [{"functionDeclarations": [tool_declaration(tool) for tool in tools.values()]}]}
@@ -91,15 +88,15 @@ def _tool_settings(tools: Mapping[str, Any], config: RequestConfig) -> Wire:
     if isinstance(choice, str):
         calling = {"mode": _MODES[choice]}
     elif names:
-        calling = {"mode": "ANY", "allowedFunctionNames": list(names)}
-    elif choice is not None:
+        calling = {"mode": "ANY", "allowedFunctionNames": names}
+    elif names is not None:
         calling = {"mode": "NONE"}
     return {**settings, "toolConfig": {"functionCallingConfig": calling}} if calling else settings
 
 
 def tool_declaration(tool: Any) -> Wire:
     """A tool as the API takes it."""
-    schema = getattr(tool, "input_schema", None) or getattr(tool, "parameters", None)
+    schema = schema_of(tool)
     declared: Wire = {"name": tool.name, "description": tool.description}
     if schema:
         declared["parametersJsonSchema"] = {"type": "object", **readable_schema(schema)}

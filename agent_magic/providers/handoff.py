@@ -90,7 +90,7 @@ def _readable(message: Message, model: Model) -> Message:
                 if blocks and blocks[-1] == block:
                     continue
         blocks.append(block)
-    return message if tuple(blocks) == message.content else _with_content(message, tuple(blocks))
+    return message if tuple(blocks) == message.content else replace(message, content=tuple(blocks))
 
 
 def media_kind(block: ImageContent | InlineData) -> str:
@@ -145,7 +145,7 @@ def _form_of(message: Message, same: bool, position: int) -> _Form:
             f"messages[{position}]",
         )
     blocks = _blocks_of(message, same)
-    changed = None if blocks == message.content else _with_content(message, blocks)
+    changed = None if blocks == message.content else replace(message, content=blocks)
     calls = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
     has_media = any(isinstance(block, (ImageContent, InlineData)) for block in blocks)
     return _Form(changed, calls, has_media)
@@ -175,30 +175,3 @@ def _cleaned(block: Content, same: bool) -> Content | None:
     if isinstance(block, (ImageContent, InlineData)) and block.fidelity is not None and not same:
         return replace(block, fidelity=None)
     return block
-
-
-def _with_content(message: Message, blocks: tuple[Content, ...]) -> Message:
-    """The same message around other blocks."""
-    if isinstance(message, UserMessage):
-        return UserMessage(blocks, message.timestamp)
-    if isinstance(message, AssistantMessage):
-        return AssistantMessage(
-            blocks,
-            message.api,
-            message.provider,
-            message.model,
-            message.usage,
-            message.stop_reason,
-            message.error_message,
-            message.timestamp,
-        )
-    return ToolResultMessage(
-        message.tool_call_id,
-        message.tool_name,
-        blocks,
-        message.details,
-        message.usage,
-        message.added_tool_names,
-        message.is_error,
-        message.timestamp,
-    )

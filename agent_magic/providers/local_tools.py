@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config import RequestConfig, StopReason
-from ..errors import InvalidDataError, ToolCallArgumentParseError
+from ..errors import ToolCallArgumentParseError
 from ..events import StreamEvent, StreamItem, TextDelta, delta_event
 from ..messages import AssistantMessage, Context, Message, TextContent, ToolCall, ToolResultMessage, UserMessage
 from ..models import Model
 from .json_text import to_json_bytes
+from .offered_tools import names_in
 from .openai_chat_request import tool_declaration
 from .placeholders import NO_OUTPUT
 from .tool_call_assembly import CallInProgress, ToolCallAssembly
@@ -73,12 +74,8 @@ def in_writing(context: Context, config: RequestConfig) -> Written:
 def _offered(tools: Mapping[str, Any], choice: Any) -> Mapping[str, Any]:
     if choice == "none":
         return {}
-    if choice is None or isinstance(choice, str):
-        return tools
-    missing = [name for name in choice if name not in tools]
-    if missing:
-        raise InvalidDataError(f"names no tool that is given: {', '.join(missing)}", "tool_choice")
-    return {name: tools[name] for name in choice}
+    names = names_in(choice, tools)
+    return tools if names is None else {name: tools[name] for name in names}
 
 
 def _grammar(tools: Mapping[str, Any], schema: Mapping[str, Any] | None, must_call: bool) -> str:

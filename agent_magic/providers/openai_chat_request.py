@@ -27,6 +27,7 @@ from ..messages import (
 from ..models import Model
 from .call_ids import with_fitting_ids
 from .json_text import to_json_bytes, to_json_texts
+from .offered_tools import names_in, schema_of
 from .placeholders import ACKNOWLEDGED, DATA_NOT_SENT, IMAGE_BELOW, IMAGE_LEFT_OUT, NO_OUTPUT, SKIP_SIGNATURE
 from .quirks import Quirks
 from .thinking import offered_level
@@ -110,29 +111,25 @@ def _settings(model: Model, tools: Mapping[str, Any], config: RequestConfig, qui
 
 
 def _tool_settings(tools: Mapping[str, Any], config: RequestConfig) -> Wire:
-    choice = config.tool_choice
-    if choice is not None and not isinstance(choice, str):
-        missing = [name for name in choice if name not in tools]
-        if missing:
-            raise InvalidDataError(f"names no tool that is given: {', '.join(missing)}", "tool_choice")
+    choice, names = config.tool_choice, names_in(config.tool_choice, tools)
+    if names is not None:
         # Offering only those and requiring a call is the one form of several names that every server knows.
-        tools = {name: tools[name] for name in choice}
+        tools = {name: tools[name] for name in names}
     if not tools:
         return {}
     settings: Wire = {"tools": [tool_declaration(tool) for tool in tools.values()]}
     if isinstance(choice, str):
         settings["tool_choice"] = choice
-    elif choice is not None and len(tools) == 1:
-        settings["tool_choice"] = {"type": "function", "function": {"name": next(iter(tools))}}
-    elif choice is not None:
+    elif names is not None and len(names) == 1:
+        settings["tool_choice"] = {"type": "function", "function": {"name": names[0]}}
+    elif names is not None:
         settings["tool_choice"] = "required"
     return settings
 
 
 def tool_declaration(tool: Any) -> Wire:
     """A tool as the API takes it (Y SP-016)."""
-    schema = getattr(tool, "input_schema", None) or getattr(tool, "parameters", None)
-    parameters = dict(schema) if schema else {"type": "object", "properties": {}}
+    parameters = schema_of(tool) or {"type": "object", "properties": {}}
     return {
         "type": "function",
         "function": {"name": tool.name, "description": tool.description, "parameters": parameters},

@@ -24,6 +24,7 @@ from ..messages import (
 from ..models import Model
 from .call_ids import with_fitting_ids
 from .json_text import to_json_bytes
+from .offered_tools import names_in, schema_of
 from .placeholders import DATA_NOT_SENT, IMAGE_LEFT_OUT, NO_OUTPUT
 from .quirks import Quirks
 from .thinking import offered_level
@@ -96,15 +97,9 @@ def _settings(model: Model, context: Context, config: RequestConfig, quirks: Qui
 
 
 def _tool_settings(tools: Mapping[str, Any], config: RequestConfig, quirks: Quirks) -> Wire:
-    choice = config.tool_choice
-    names: list[str] = []
-    if choice is not None and not isinstance(choice, str):
-        names = list(dict.fromkeys(choice))
-        missing = [name for name in names if name not in tools]
-        if missing:
-            raise InvalidDataError(f"names no tool that is given: {', '.join(missing)}", "tool_choice")
-        if not quirks.allowed_tools:
-            tools = {name: tools[name] for name in names}
+    choice, names = config.tool_choice, names_in(config.tool_choice, tools)
+    if names is not None and not quirks.allowed_tools:
+        tools = {name: tools[name] for name in names}
     declared = [tool_declaration(tool) for tool in tools.values()]
     if config.image_config is not None:
         size = image_size(config.image_config)
@@ -114,7 +109,7 @@ def _tool_settings(tools: Mapping[str, Any], config: RequestConfig, quirks: Quir
     settings: Wire = {"tools": declared}
     if isinstance(choice, str):
         settings["tool_choice"] = choice
-    elif len(names) == 1:
+    elif names and len(names) == 1:
         settings["tool_choice"] = {"type": "function", "name": names[0]}
     elif names and quirks.allowed_tools:
         # All tools stay declared, so that the beginning of the request, and with it the cache, stays the same.
@@ -122,15 +117,14 @@ def _tool_settings(tools: Mapping[str, Any], config: RequestConfig, quirks: Quir
         settings["tool_choice"] = {"type": "allowed_tools", "mode": "required", "tools": allowed}
     elif names:
         settings["tool_choice"] = "required"
-    elif choice is not None:
+    elif names is not None:
         settings["tool_choice"] = "none"
     return settings
 
 
 def tool_declaration(tool: Any) -> Wire:
     """A tool as the API takes it. It is not strict, since that allows only some schemas."""
-    schema = getattr(tool, "input_schema", None) or getattr(tool, "parameters", None)
-    parameters = dict(schema) if schema else {"type": "object", "properties": {}}
+    parameters = schema_of(tool) or {"type": "object", "properties": {}}
     return {
         "type": "function",
         "name": tool.name,

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol
 
 from ..abort import AbortSignal
 from ..events import (
@@ -29,26 +28,12 @@ from ..messages import (
     ToolCall,
 )
 from ..usage import Usage
+from .offered_tools import schema_of
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 _ARGUMENT_PIECE = 12
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_AN_IMAGE = 500
-
-
-class OfferedTool(Protocol):
-    """What a model sees of a tool, besides its schema."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-
-def schema_of(tool: OfferedTool) -> dict[str, Any]:
-    """The JSON Schema of a tool's arguments, whichever of its two classes it is of."""
-    return dict(getattr(tool, "input_schema", None) or getattr(tool, "parameters", None) or {})
 
 
 def pieces(text: str) -> list[str]:

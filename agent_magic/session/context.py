@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..config import StopReason
@@ -82,16 +83,7 @@ def shorten(message: Any, limit: int) -> Any:
     left_out = len(message.content) - len(blocks)
     if left_out:
         blocks.append(TextContent(f"[images and other data left out of this result to save room: {left_out}]"))
-    return ToolResultMessage(
-        message.tool_call_id,
-        message.tool_name,
-        blocks,
-        message.details,
-        message.usage,
-        message.added_tool_names,
-        message.is_error,
-        message.timestamp,
-    )
+    return replace(message, content=tuple(blocks))
 
 
 def shortened_text(text: str, limit: int) -> str:
