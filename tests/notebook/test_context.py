@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 
+from .guides import executed, runs_of
 from .kernel_client import Kernel
 
 pytestmark = pytest.mark.kernel
 
-ROOT = Path(__file__).parents[2]
 SETUP = """
 import json, time
 import agent_magic as am
@@ -217,18 +215,7 @@ def test_tab_offers_names_in_the_kernel_within_20_ms_of_ten_thousand(kernel: Ker
 
 
 def test_the_guide_runs_and_is_kept_without_outputs(tmp_path: Path) -> None:
-    saved = nbformat.read(ROOT / "notebooks" / "context.ipynb", as_version=4)
-    nbformat.validate(saved)
-    assert all(not cell.outputs and cell.execution_count is None for cell in saved.cells if cell.cell_type == "code")
-    resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(saved, kernel_name="python3", timeout=60, resources=resources).execute()
-    runs = [
-        output.data["application/vnd.agent-magic.run+json"]
-        for cell in saved.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "application/vnd.agent-magic.run+json" in output.get("data", {})
-    ]
+    runs = runs_of(executed("context.ipynb", tmp_path))
     assert {run["state"] for run in runs} == {"done"}
     titles = " ".join(item["title"] for run in runs for item in run["items"] if item["kind"] == "context")
     for name in ("@sales", "@by_region", "@growth", "@fig", "@error", "@file:"):

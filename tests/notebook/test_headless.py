@@ -10,11 +10,11 @@ import nbformat
 import papermill
 import pytest
 
+from .guides import executed, runs_of
 from .kernel_client import Kernel
 
 pytestmark = pytest.mark.kernel
 
-ROOT = Path(__file__).parents[2]
 TOOL = (
     "from agent_magic import tool\n@tool\ndef sales(region: str, year: int = 2025):\n"
     "    '''Monthly sales of a region.\n\n    Args:\n        region: Two-letter region code.\n"
@@ -82,19 +82,7 @@ def test_loading_and_the_first_answer_of_demo_come_within_600_ms() -> None:
 
 
 def test_the_quickstart_runs_and_is_kept_without_outputs(tmp_path: Path) -> None:
-    path = ROOT / "notebooks" / "quickstart.ipynb"
-    saved = nbformat.read(path, as_version=4)
-    nbformat.validate(saved)
-    assert all(not cell.outputs and cell.execution_count is None for cell in saved.cells if cell.cell_type == "code")
-    resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(saved, kernel_name="python3", timeout=60, resources=resources).execute()
-    runs = [
-        output.data["application/vnd.agent-magic.run+json"]
-        for cell in saved.cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-        if "application/vnd.agent-magic.run+json" in output.get("data", {})
-    ]
+    runs = runs_of(executed("quickstart.ipynb", tmp_path))
     assert len(runs) >= 4
     assert {run["state"] for run in runs} == {"done"}
     tools = [item for run in runs for item in run["items"] if item["kind"] == "tool"]

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 from IPython.core.error import UsageError
 
@@ -20,6 +18,7 @@ from agent_magic.notebook.extension import load, unload
 from agent_magic.notebook.mcp_file import is_allowed, read_servers
 
 from ..tools.mcp_cases import alive, until
+from .guides import GUIDES, executed, runs_of
 from .kernel_client import Kernel
 
 ROOT = Path(__file__).parents[2]
@@ -267,14 +266,9 @@ def kernel_file(folder: Path) -> str:
 
 @pytest.mark.kernel
 def test_the_guide_runs_and_is_kept_without_outputs(tmp_path: Path) -> None:
-    guide = nbformat.read(ROOT / "notebooks" / "mcp.ipynb", as_version=4)
-    code = [cell for cell in guide.cells if cell.cell_type == "code"]
-    assert all(not cell.outputs and cell.execution_count is None for cell in code)
-    (tmp_path / "mcp_tides.py").write_text((ROOT / "notebooks" / "mcp_tides.py").read_text())
-    resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(guide, kernel_name="python3", timeout=90, resources=resources).execute()
-    records = [out.data[RECORD] for cell in code for out in cell.outputs if RECORD in out.get("data", {})]
-    calls = [item for record in records for item in record["items"] if item["kind"] == "tool"]
+    (tmp_path / "mcp_tides.py").write_text((GUIDES / "mcp_tides.py").read_text())
+    code = executed("mcp.ipynb", tmp_path)
+    calls = [item for record in runs_of(code) for item in record["items"] if item["kind"] == "tool"]
     assert [(call["name"], call["state"], call["arguments"]) for call in calls] == [
         ("tides__high_water", "done", {"harbour": "Brest"}),
         ("tides__survey", "done", {"stations": 3}),

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 
 from ..providers.acceptance import check_accepted
+from ..wire import replay_server
+from .guides import executed
 from .kernel_client import Kernel
 
 pytestmark = pytest.mark.kernel
@@ -58,13 +56,7 @@ def model(api, root, names):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    path = ROOT / "tests" / "wire" / "replay_server.py"
-    spec = importlib.util.spec_from_file_location("replay_server", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["replay_server"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    with module.serving() as url:
+    with replay_server.serving() as url:
         yield url
 
 
@@ -117,12 +109,9 @@ def test_a_conversation_goes_through_all_apis_and_back_with_tools_and_images(ser
     )
 
 
-def test_the_notebook_of_models_runs_without_a_key_and_is_kept_without_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_of_models_runs_without_a_key_and_is_kept_without_outputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    made = nbformat.read(ROOT / "notebooks" / "models.ipynb", as_version=4)
-    nbformat.validate(made)
-    assert not any(cell.get("outputs") for cell in made.cells)
-    nbclient.NotebookClient(made, kernel_name="python3", timeout=60).execute()
-    errors = [output for cell in made.cells for output in cell.get("outputs", ()) if output.output_type == "error"]
-    assert not errors
+    executed("models.ipynb", tmp_path)

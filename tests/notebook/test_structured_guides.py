@@ -3,24 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 
+from .guides import executed
+
 pytestmark = pytest.mark.kernel
-
-FOLDER = Path(__file__).parents[2] / "notebooks"
-
-
-def executed(name: str, folder: Path) -> list[Any]:
-    """The code cells of a guide, which is kept without outputs, after it was run."""
-    notebook = nbformat.read(FOLDER / name, as_version=4)
-    nbformat.validate(notebook)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert all(not cell.outputs and cell.execution_count is None for cell in code)
-    resources = {"metadata": {"path": str(folder)}}
-    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=90, resources=resources).execute()
-    return code
 
 
 def said(cells: list[Any], source: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .test_sdk_types import CHECKS, mock_server
+from ..benchmarks import mockllm
+from .test_sdk_types import CHECKS
 
 _READERS = {"anthropic": "Messages", "gemini": "Gemini", "openai-chat": "Chat", "openai-responses": "Responses"}
 
@@ -18,5 +19,4 @@ def check_accepted(api: str, url: str, body: dict[str, Any]) -> None:
         for name in ("reasoning", "reasoning_content", "reasoning_details"):
             message.pop(name, None)
     CHECKS[api](url, plain)
-    mock = mock_server()
-    mock.check_history("text", 0, *getattr(mock, _READERS[api]).read(plain))
+    mockllm.check_history("text", 0, *getattr(mockllm, _READERS[api]).read(plain))

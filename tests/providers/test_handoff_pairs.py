@@ -7,11 +7,8 @@ scripted server.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +16,7 @@ import pytest
 import agent_magic as am
 from agent_magic.stored import messages_from_json, messages_to_json
 
+from ..wire import replay_server
 from .acceptance import check_accepted
 
 KEY = "sk-none"
@@ -54,14 +52,8 @@ TARGETS = {**MODELS, **STRICT, **BLIND}
 
 @cache
 def wire_cases() -> dict[str, Any]:
-    path = Path(__file__).parents[1] / "wire" / "replay_server.py"
-    spec = importlib.util.spec_from_file_location("replay_server", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["replay_server"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    cases: dict[str, Any] = module.load_cases()
-    return {name: {**case, "body": b"".join(module.body_pieces(case))} for name, case in cases.items()}
+    cases: dict[str, Any] = replay_server.load_cases()
+    return {name: {**case, "body": b"".join(replay_server.body_pieces(case))} for name, case in cases.items()}
 
 
 def answers_of(stand_in: Any, source: str) -> list[am.AssistantMessage]:

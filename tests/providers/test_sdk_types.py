@@ -6,20 +6,19 @@ An API joins by a line in `MODELS` and one in `CHECKS`.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 import agent_magic as am
+
+from ..benchmarks import mockllm
 
 IMAGE = am.ImageContent("aW1hZ2U=", "image/png")
 PDF = am.InlineData(b"%PDF-1.4", "application/pdf")
@@ -193,8 +192,8 @@ def check_openai_chat(url: str, body: dict[str, Any]) -> None:
 
     assert url.endswith("/chat/completions")
     validated(CompletionCreateParamsStreaming, body)
-    declared, calls, results = mock_server().Chat.read(body)
-    mock_server().check_history("text", 0, declared, calls, results)
+    declared, calls, results = mockllm.Chat.read(body)
+    mockllm.check_history("text", 0, declared, calls, results)
 
 
 def check_openai_responses(url: str, body: dict[str, Any]) -> None:
@@ -202,24 +201,13 @@ def check_openai_responses(url: str, body: dict[str, Any]) -> None:
 
     assert url.endswith("/v1/responses")
     validated(ResponseCreateParamsStreaming, body)
-    declared, calls, results = mock_server().Responses.read(body)
-    mock_server().check_history("text", 0, declared, calls, results)
+    declared, calls, results = mockllm.Responses.read(body)
+    mockllm.check_history("text", 0, declared, calls, results)
     assert len(set(calls)) == len(calls)
     kinds = [item["type"] for item in body["input"]]
     # Reasoning without what it led to is refused by the service.
     assert all(after in ("message", "function_call") for kind, after in pairwise(kinds) if kind == "reasoning")
     assert kinds[-1] != "reasoning"
-
-
-@cache
-def mock_server() -> Any:
-    path = Path(__file__).parents[1] / "benchmarks" / "mockllm.py"
-    spec = importlib.util.spec_from_file_location("mockllm", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["mockllm"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {

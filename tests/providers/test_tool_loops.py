@@ -6,28 +6,16 @@ An API joins by a line in `APIS`.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import sys
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 import agent_magic as am
 
+from ..benchmarks import mockllm
+
 # What comes after the server's address in the base_url of each API.
 APIS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "", "gemini": ""}
-
-
-def _mock_server() -> Any:
-    place = Path(__file__).parents[1] / "benchmarks" / "mockllm.py"
-    spec = importlib.util.spec_from_file_location("mockllm", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["mockllm"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @am.tool
@@ -51,10 +39,9 @@ def save(text: str) -> str:
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(("script", "calls"), [("tool-4", 4), ("par-5", 5), ("args-20k", 1)])
 def test_a_conversation_with_calls_is_accepted_to_its_end(api: str, script: str, calls: int) -> None:
-    mock = _mock_server()
 
     async def conversation() -> am.Reply:
-        server = await asyncio.get_running_loop().create_server(mock.Connection, "127.0.0.1", 0)
+        server = await asyncio.get_running_loop().create_server(mockllm.Connection, "127.0.0.1", 0)
         # Not `async with`, which from Python 3.12 on waits for the connections that a client keeps.
         with closing(server):
             address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

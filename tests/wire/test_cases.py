@@ -6,14 +6,11 @@ An API joins by one line in `APIS`.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
-import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,19 +18,7 @@ import pytest
 import agent_magic as am
 from agent_magic.events import PartialToolCall, TextDelta, ThinkingDelta, ToolCallItem
 
-HERE = Path(__file__).parent
-
-
-def _load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-replay_server = _load("replay_server")
+from . import replay_server
 
 # The APIs that this version speaks, and what comes after the server's address in their base_url.
 APIS = {"openai-chat": "/v1", "anthropic": "", "openai-responses": "/v1", "gemini": ""}

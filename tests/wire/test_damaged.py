@@ -8,15 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
-import importlib.util
 import itertools
 import json
 import random
-import sys
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +24,8 @@ from agent_magic.events import PartialToolCall, TextDelta, ThinkingDelta, ToolCa
 from agent_magic.providers import http
 from agent_magic.providers.transport import HTTPRequest, HTTPResponse
 
-HERE = Path(__file__).parent
+from . import replay_server
+
 # Seconds that one answer may take to read, on a busy machine.
 LONGEST = 10
 SOUP = [b"\xff\xfe", b"\x00", b"null", b"[]", b"{}", b"\r", b"\n\n", b'"', b"\\ud83d", b"1e999", b"NaN", b"[" * 3000]
@@ -39,18 +37,6 @@ FIELDS = (
 ).split()
 VALUES = [b"null", b"1", b"[]", b"{}", b'"s"', b"[[1]]", b"[null]", b"true", b"1.5", b'{"type":1}', b"-1", b'"\\udc00"']
 APIS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "", "gemini": ""}
-
-
-def _load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-replay_server = _load("replay_server")
 
 
 def body_of(case: dict[str, Any]) -> bytes:
