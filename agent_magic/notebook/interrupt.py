@@ -56,6 +56,15 @@ def sigint_raises() -> contextlib.AbstractContextManager[None]:
     return sigint_handled_by(signal.default_int_handler)
 
 
+# Those that got a SIGINT of which their loop has not heard yet.
+_unheard: set[Handler] = set()
+
+
+def stop_is_unheard() -> bool:
+    """Whether a SIGINT came in a `stoppable` whose loop was at work; what is about to hold the loop must not begin."""
+    return bool(_unheard)
+
+
 @contextlib.asynccontextmanager
 async def stoppable(stop: Callable[[], object], cancel: Callable[[], object]) -> AsyncIterator[None]:
     """While this lasts the first SIGINT calls `stop()` on the running loop, every later one `cancel()`."""
@@ -64,13 +73,19 @@ async def stoppable(stop: Callable[[], object], cancel: Callable[[], object]) ->
 
     def handle(signum: int, frame: FrameType | None) -> None:
         # A signal handler must not wait for a lock, so it only hands over.
-        loop.call_soon_threadsafe(remaining.pop() if remaining else cancel)
+        _unheard.add(handle)
+        loop.call_soon_threadsafe(hear, remaining.pop() if remaining else cancel)
+
+    def hear(act: Callable[[], object]) -> None:
+        _unheard.discard(handle)
+        act()
 
     heart = asyncio.ensure_future(_beat())
     try:
         with sigint_handled_by(handle):
             yield
     finally:
+        _unheard.discard(handle)
         heart.cancel()
 
 

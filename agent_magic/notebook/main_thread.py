@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from ..agent.background import current_waiter
 from ..errors import AbortedError
-from .interrupt import on_main_thread, sigint_handled_by
+from .interrupt import on_main_thread, sigint_handled_by, stop_is_unheard
 
 T = TypeVar("T")
 
@@ -109,6 +109,7 @@ class Interruption:
             try:
                 with self._lock:
                     self._running = True
+                self._came = self._came or stop_is_unheard()
                 self._explain()
                 if timeout is not None:
                     timer.start()

@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import signal
 import threading
@@ -6,6 +7,7 @@ import time
 import pytest
 
 from agent_magic.errors import AbortedError, ToolTimeoutError
+from agent_magic.notebook.interrupt import stoppable
 from agent_magic.notebook.main_thread import Interruption, interrupt_main_thread
 
 
@@ -74,3 +76,21 @@ def test_in_another_thread_the_function_is_just_called() -> None:
     thread.start()
     thread.join()
     assert values == [7]
+
+
+def test_a_stop_that_the_loop_has_not_heard_yet_keeps_a_function_from_holding_it() -> None:
+    """The page is told that a tool runs just before it does; who presses Stop then would have waited for its end."""
+    did: list[str] = []
+
+    async def main() -> None:
+        async with stoppable(lambda: did.append("stopped"), lambda: did.append("cancelled")):
+            signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt):
+                Interruption().guard(lambda: did.append("held"), None, too_long)
+            await asyncio.sleep(0)
+            Interruption().guard(lambda: did.append("called"), None, too_long)
+            signal.raise_signal(signal.SIGINT)
+        Interruption().guard(lambda: did.append("later"), None, too_long)
+
+    asyncio.run(main())
+    assert did[:3] == ["stopped", "called", "later"]
