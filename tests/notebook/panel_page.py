@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .kernel_client import Kernel, Message
+from .kernel_client import Cell, Kernel, Message
 from .record_script import replayed
 
 Event = dict[str, Any]
@@ -39,6 +39,17 @@ class PanelPage:
         self.state: Event = {}
         self.on_ask: Callable[[str, Event], Any] | None = None
         self._number = 0
+
+    def load(self) -> Cell:
+        """Load the extension, and take up the comm that it opens."""
+        (cell,) = self.kernel.run_all("%load_ext agent_magic", on_message=self.take)
+        return cell
+
+    def beside(self, name: str, notebook: str | None = None) -> PanelPage:
+        """Another page at the same comm."""
+        page = PanelPage(self.kernel, name, notebook or self.notebook)
+        page.comm = self.comm
+        return page
 
     def find(self) -> PanelPage:
         """Ask the kernel for the comm, as a page does that was loaded anew."""

@@ -229,8 +229,7 @@ def test_a_change_is_approved_as_a_difference(page: PanelPage, notebook: Noteboo
 def test_a_page_that_is_gone_is_a_clear_error(page: PanelPage, notebook: Notebook) -> None:
     """42: the agent edited the tab that the user had switched to."""
     kernel = page.kernel
-    other = PanelPage(kernel, "other", "work/another.ipynb")
-    other.comm = page.comm
+    other = page.beside("other", "work/another.ipynb")
     kernel.run("@tool\nasync def wait():\n    await asyncio.sleep(0.5)")
     kernel.run("answers(call('wait'), call('read_cells'), 'done')")
     page.send("go")

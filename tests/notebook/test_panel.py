@@ -39,7 +39,7 @@ PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwACh
 def started() -> Iterator[tuple[Kernel, PanelPage]]:
     with Kernel() as kernel:
         page = PanelPage(kernel)
-        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        page.load()
         assert page.comm
         assert kernel.run(SETUP).status == "ok"
         yield kernel, page
@@ -70,7 +70,7 @@ def running(page: PanelPage) -> bool:
 def test_loading_opens_the_comm_and_shows_nothing() -> None:
     with Kernel() as kernel:
         page = PanelPage(kernel)
-        (cell,) = kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        cell = page.load()
         assert page.events == [{"type": "hello", "protocol": 1, "version": "0.1.0"}]
         assert [message["msg_type"] for message in cell.messages if message["msg_type"] != "status"] == [
             "execute_input",
@@ -120,8 +120,7 @@ def test_a_page_that_came_during_the_run_of_a_cell_is_given_its_record(page: Pan
     kernel.run("answers([am.Delay(0.6), 'late'])")
     kernel.run("get_ipython().get_parent = lambda: {'metadata': {'cellId': 'c7'}}")
     given: list[tuple[str, Any]] = []
-    again = PanelPage(kernel, "in mid-run")
-    again.comm = page.comm
+    again = page.beside("in mid-run")
     again.on_ask = lambda method, params: given.append((method, params)) or {}
     page.on_ask = lambda method, params: pytest.fail(f"{method} was asked of a page that was there")
     attached: list[str] = []
@@ -143,8 +142,7 @@ def test_a_page_that_came_during_the_run_of_a_cell_is_given_its_record(page: Pan
     assert output["data"][RECORD_TYPE]["run"] == params["run"]
     assert "late" in output["data"]["text/html"]
     # One that was loaded again meanwhile, and attaches only now.
-    later = PanelPage(kernel, "later")
-    later.comm = page.comm
+    later = page.beside("later")
     later.on_ask = lambda method, params: given.append((method, params)) or {}
     for each in (page, again, later, later):
         each.attach()
@@ -201,7 +199,7 @@ def test_a_second_load_announces_the_agent_where_no_page_has_attached() -> None:
         kernel.run_all("%unload_ext agent_magic", on_message=page.take)
         assert page.comm == ""
         assert page.find().comm == ""
-        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        page.load()
         assert page.attach()["runs"] == []
 
 
@@ -209,7 +207,7 @@ def test_a_restart_begins_anew_and_two_notebooks_are_two_kernels(page: PanelPage
     """18: a second kernel used what belonged to the first."""
     with Kernel() as kernel:
         other = PanelPage(kernel, notebook="work/other.ipynb")
-        kernel.run_all("%load_ext agent_magic", on_message=other.take)
+        other.load()
         kernel.run(SETUP)
         other.attach()
         kernel.run("answers('of the other')")
@@ -219,7 +217,7 @@ def test_a_restart_begins_anew_and_two_notebooks_are_two_kernels(page: PanelPage
         assert other.state["session"]["id"] != page.state["session"]["id"]
         kernel.restart()
         other.comm = ""
-        kernel.run_all("%load_ext agent_magic", on_message=other.take)
+        other.load()
         assert other.attach()["runs"] == []
 
 
@@ -509,8 +507,7 @@ def test_a_question_is_answered_in_the_panel_with_all_arguments_shown(page: Pane
     assert "    | and long" in question["text"]
     where = {"run": page.run["run"], "approval": question["id"]}
     page.ask("shown", **where)
-    other = PanelPage(kernel, "other")
-    other.comm = page.comm
+    other = page.beside("other")
     other.attach()
     answer = {**where, "decision": "once", "reason": "", "hash": question["hash"]}
     refused = other.refusal("answer", **answer, arguments={"table": 1})
@@ -600,7 +597,7 @@ def test_the_line_opens_the_panel_or_says_where_it_is() -> None:
 def test_unloading_stops_the_run_of_the_panel_and_loading_goes_on() -> None:
     with Kernel() as kernel:
         page = PanelPage(kernel)
-        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        page.load()
         kernel.run(SETUP)
         kernel.run("answers([am.Delay(20), 'late'])")
         page.attach()
@@ -608,7 +605,7 @@ def test_unloading_stops_the_run_of_the_panel_and_loading_goes_on() -> None:
         page.until(lambda: running(page))
         kernel.run_all("old = agent\n%unload_ext agent_magic", on_message=page.take)
         assert kernel.run("await old.wait_for_idle()\nprint(old.state.stop_cause)").printed == "aborted\n"
-        kernel.run_all("%load_ext agent_magic", on_message=page.take)
+        page.load()
         kernel.run(SETUP)
         kernel.run("answers('one')")
         page.attach()
@@ -664,7 +661,7 @@ def test_it_needs_no_port_no_child_process_and_little_memory() -> None:
         ports = eval(bare.run(look).printed.split("] ")[0] + "]")
         before = int(bare.run("print(me.memory_info().rss)").printed)
         other = PanelPage(bare)
-        bare.run_all("%load_ext agent_magic", on_message=other.take)
+        other.load()
         other.attach()
         assert other.say("hello")["state"] == "done"
         after = bare.run(look).printed
