@@ -26,6 +26,10 @@ def sales(region: str, year: int = 2025):
     """
     return pd.DataFrame({"month": range(1, 13), "revenue": [400 + 7 * m + year % 10 for m in range(12)]})
 '''
+# The words of a cell as they are drawn, each with its colour.
+COLOURS = (
+    "cell => [...cell.querySelectorAll('.cm-line, .cm-line *')].map(e => [e.textContent, getComputedStyle(e).color])"
+)
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
@@ -37,13 +41,17 @@ def test_the_demo_model_calls_a_tool_and_the_record_stays(visit: Any, app: str) 
         notebook.run(index)
     notebook.shows(2, "returned a DataFrame of 12 rows and 2 columns")
     notebook.shows(2, "2 turns · 1 call")
+    # What is said to the agent is no Python, though it has words of it.
+    keyword = dict(notebook.cell(1).evaluate(COLOURS))["return"]
+    assert keyword not in [colour for _, colour in notebook.cell(2).evaluate(COLOURS)]
     card = notebook.output(2).locator("details").filter(has_text="sales").first
     expect(card).not_to_have_attribute("open", "")
     card.locator("summary").first.click()
     expect(card.get_by_role("table")).to_contain_text("revenue")
     (output,) = notebook.outputs(2)
     assert set(output["data"]) == {RECORD, "text/html", "text/markdown", "text/plain"}
-    (saved,) = notebook.save().cells[2].outputs
+    # But for a complaint of ipykernel's own.
+    (saved,) = (each for each in notebook.save().cells[2].outputs if "data" in each)
     assert saved.data[RECORD]["state"] == "done"
     assert "widgets" not in notebook.server.read("first.ipynb").metadata
 

@@ -1,5 +1,6 @@
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, Notification } from '@jupyterlab/apputils';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
@@ -16,6 +17,7 @@ import { agentIcon } from './icon';
 import { listenForInterrupts } from './interrupt';
 import { KernelAgent } from './kernel_agent';
 import { AgentPanel } from './panel';
+import { keepProsePlain } from './prose_cells';
 import { DEFAULTS, readSettings, type Settings } from './settings';
 import { SidePlace } from './side';
 import { listenForMaths } from './typeset';
@@ -30,7 +32,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   description: "The panel that talks to the agent of the notebook's kernel.",
   autoStart: true,
   requires: [INotebookTracker, IRenderMimeRegistry],
-  optional: [ILabShell, ILayoutRestorer, ICommandPalette, ISettingRegistry, ITranslator],
+  optional: [ILabShell, ILayoutRestorer, ICommandPalette, ISettingRegistry, ITranslator, IEditorLanguageRegistry],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
@@ -39,7 +41,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     palette: ICommandPalette | null,
     registry: ISettingRegistry | null,
-    translator: ITranslator | null
+    translator: ITranslator | null,
+    languages: IEditorLanguageRegistry | null
   ): void => {
     Object.assign(globalThis, { [VIEW]: view });
     const words = wordsOf((translator ?? nullTranslator).load('agent_magic'));
@@ -85,6 +88,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
     listenForInterrupts(following);
     listenForMaths(() => rendermime.latexTypesetter);
+    keepProsePlain(tracker, languages);
     const notebooks = (): NotebookPanel[] => tracker.filter(() => true);
     const askAgent = new AskAgent(NotebookActions, following, notebooks, () => place.open(), tell, words);
 
