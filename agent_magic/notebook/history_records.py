@@ -47,6 +47,16 @@ class Part:
         return next((each for each in self.entries if isinstance(each, MessageEntry) and each.role == "user"), None)
 
     @property
+    def times(self) -> tuple[int, int]:
+        """When it began and ended, in Unix milliseconds.
+
+        Messages do not tell: one that was asked again keeps the time at which it was written.
+        """
+        said = [each for each in self.entries if isinstance(each, MessageEntry) and each.role != "custom"]
+        times = [each.timestamp for each in said or self.entries]
+        return times[0], times[-1]
+
+    @property
     def answered(self) -> bool:
         return any(isinstance(each, MessageEntry) and each.role == "assistant" for each in self.entries)
 
@@ -115,7 +125,7 @@ class History:
         name = part.name
         known, record = self._made.get(name, (0, {}))
         if known != len(part.entries):
-            record = record_of(name, self._kernel.conversation.id, _messages(part.entries))
+            record = record_of(name, self._kernel.conversation.id, _messages(part.entries), part.times)
             self._made[name] = (len(part.entries), record)
         return record
 
@@ -148,14 +158,17 @@ _CAUSES = {
 }
 
 
-def record_of(run: str, session: str | None, messages: Sequence[Any]) -> Record:
-    """The record of stored messages. What was displayed beside them, and how long each call took, is not known."""
+def record_of(run: str, session: str | None, messages: Sequence[Any], times: tuple[int, int]) -> Record:
+    """The record of stored messages of a run that began and ended at `times`, in Unix milliseconds.
+
+    What was displayed beside them, and how long each call took, is not known.
+    """
     answers = [each for each in messages if isinstance(each, AssistantMessage)]
     model = Model(answers[-1].model or "unknown", provider=answers[-1].provider or "") if answers else Model("unknown")
     recorder = Recorder(run, session, model)
     take_in(recorder, messages)
     recorder.finish(_Ended(_CAUSES.get(answers[-1].stop_reason, StopCause.COMPLETED) if answers else StopCause.ABORTED))
-    return _at_its_time(recorder.record(), messages)
+    return _at_its_time(recorder.record(), times)
 
 
 def take_in(recorder: Recorder, messages: Sequence[Any]) -> None:
@@ -175,9 +188,8 @@ def take_in(recorder: Recorder, messages: Sequence[Any]) -> None:
             recorder.handle(MessageEndEvent(message))
 
 
-def _at_its_time(record: Record, messages: Sequence[Any]) -> Record:
+def _at_its_time(record: Record, times: tuple[int, int]) -> Record:
     """The record with the times at which it happened, in the place of those at which it was made."""
-    times = [each.timestamp for each in messages if isinstance(getattr(each, "timestamp", None), int)]
     items = [{key: item[key] for key in item if key not in ("started", "seconds")} for item in record["items"]]
-    began, ended = (times[0], times[-1]) if times else (record["started"], record["started"])
+    began, ended = times
     return {**record, "items": items, "started": began, "seconds": max(0, ended - began) / 1000}

@@ -17,7 +17,8 @@ from agent_magic.notebook import approval
 from agent_magic.notebook.chat import Chat
 from agent_magic.notebook.connection import Connection
 from agent_magic.notebook.extension import load, unload
-from agent_magic.notebook.history_records import TOTAL, record_of
+from agent_magic.notebook.history_records import TOTAL, Part, record_of
+from agent_magic.session.entries import Entry, MessageEntry
 from agent_magic.session.session import Session
 
 from .record_script import _validator
@@ -637,17 +638,27 @@ def test_the_record_of_stored_messages_tells_failures_and_what_was_never_answere
         "r",
         "s",
         [
-            am.UserMessage("hi", timestamp=1_000),
-            am.AssistantMessage("half", stop_reason="error", error_message="it broke", timestamp=3_500),
+            am.UserMessage("hi"),
+            am.AssistantMessage("half", stop_reason="error", error_message="it broke"),
         ],
+        (1_000, 3_500),
     )
     _validator("record.v1.json").validate(failed)
     assert said(failed) == [("user", "hi"), ("text", "half"), ("error", "it broke")]
     assert (failed["state"], failed["started"], failed["seconds"]) == ("failed", 1_000, 2.5)
-    asked = record_of("r", None, [am.UserMessage("hi")])
+    asked = record_of("r", None, [am.UserMessage("hi")], (0, 0))
     assert (asked["state"], asked["items"][0]["text"]) == ("aborted", "hi")
-    command = record_of("r", None, [am.BashExecutionMessage("ls", "a.txt")])
+    command = record_of("r", None, [am.BashExecutionMessage("ls", "a.txt")], (0, 0))
     assert command["items"][0]["title"] == "!ls"
+
+
+def test_a_stored_run_lasts_from_when_its_message_was_kept_to_its_last_answer() -> None:
+    entries: list[Entry] = [
+        MessageEntry.of("a", None, 9_000, am.UserMessage("asked again, so written long before", timestamp=1_000)),
+        MessageEntry.of("b", "a", 9_500, am.AssistantMessage("yes", timestamp=9_100)),
+        MessageEntry.of("c", "b", 60_000, am.CustomMessage("kernel_restart", "told when it was resumed")),
+    ]
+    assert Part(entries).times == (9_000, 9_500)
 
 
 def test_a_long_conversation_is_told_from_its_end(fresh: Any, data: Path) -> None:
