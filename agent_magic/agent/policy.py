@@ -31,7 +31,8 @@ class ApprovalAnswer:
     """What a person, or who stands for one, said to a request.
 
     An answer that allows names the hash of the arguments it was given for. `arguments`, if not None, are edited ones;
-    they are validated again, and the hash is theirs. `reason` is the word to the model that goes with a denial.
+    they are validated again, and the hash is theirs. `reason` is the word to the model that goes with a denial;
+    where `by_user` is False, nobody could be asked, and it is all that the model is told.
     `request.allow()` and `request.deny()` make answers that fit.
     """
 
@@ -40,6 +41,7 @@ class ApprovalAnswer:
     reason: str = ""
     arguments: Mapping[str, Any] | None = None
     arguments_hash: str = ""
+    by_user: bool = True
 
     def __post_init__(self) -> None:
         if self.decision not in ("allow", "deny"):
@@ -68,9 +70,9 @@ class ApprovalRequest:
         chosen = self.arguments_hash if arguments is None else hash_of_arguments(arguments)
         return ApprovalAnswer("allow", scope, "", arguments, chosen)
 
-    def deny(self, reason: str = "") -> ApprovalAnswer:
+    def deny(self, reason: str = "", *, by_user: bool = True) -> ApprovalAnswer:
         """No, with a word to the model."""
-        return ApprovalAnswer("deny", "once", reason)
+        return ApprovalAnswer("deny", "once", reason, by_user=by_user)
 
 
 @runtime_checkable

@@ -91,7 +91,8 @@ async def _asked_policy(
     answer: ApprovalAnswer = await call_hook(scope.signal, scope.approver.ask, request)
     scope.signal.throw_if_aborted()
     if answer.decision != "allow":
-        raise CallRefusedError(f"The user denied this call. {answer.reason}".rstrip())
+        said = "The user denied this call. " if answer.by_user else ""
+        raise CallRefusedError(f"{said}{answer.reason}".rstrip())
     approved = wanted if answer.arguments is None else copy.deepcopy(dict(answer.arguments))
     if hash_of_arguments(approved) != answer.arguments_hash:
         raise CallRefusedError("The approval was given for other arguments, so the call was not run.")

@@ -85,11 +85,11 @@ class NotebookApprover:
             await pending.by_page(PATIENCE if view.in_cell else LONG_PATIENCE, look=view.in_cell)
         if pending.answered:
             return pending.answer
-        return await self._by_input(pending) if view.in_cell else request.deny(NOBODY)
+        return await self._by_input(pending) if view.in_cell else request.deny(NOBODY, by_user=False)
 
     async def _by_input(self, pending: Question) -> ApprovalAnswer:
         if not main_thread_is_free():
-            return pending.request.deny(NOBODY)
+            return pending.request.deny(NOBODY, by_user=False)
         loop = asyncio.get_running_loop()
         async with self._one_at_a_time.setdefault(loop, asyncio.Lock()):
             interruption = Interruption()
@@ -107,7 +107,7 @@ class NotebookApprover:
             raise
         except (EOFError, RuntimeError):
             # StdinNotImplementedError, which IPython raises where no front end takes input, is a RuntimeError.
-            return request.deny(NOBODY)
+            return request.deny(NOBODY, by_user=False)
         return answer if pending.settle(answer) else pending.answer
 
 

@@ -368,4 +368,4 @@ def test_where_nobody_can_answer_the_call_is_denied(kernel: Kernel, before: str)
     cell = kernel.run(before + "%%agent\nhi")
     assert cell.status == "ok"
     assert kernel.run("print(ran)").printed == "[]\n"
-    assert "Nobody could be asked" in kernel.run("print(agent.messages[2].text)").printed
+    assert kernel.run("print(agent.messages[2].text)").printed.startswith("Nobody could be asked for approval here")
