@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..agent.loop_config import Turn, TurnUpdate
-from ..errors import InvalidDataError, SessionError
+from ..errors import InvalidDataError, SessionError, SessionLockedError
 from ..events import AgentEndEvent, AgentEvent, AgentStartEvent, MessageUpdateEvent
 from ..messages import CustomMessage, ToolResultMessage, UserMessage
 from ..session.compaction import Compacted, CompactionSettings, Compactor
@@ -170,7 +170,15 @@ class Conversation:
         found = self._found(which)
         if found.id == self.session.id:
             raise SessionError("This kernel is in that conversation already.")
-        return self._go_to(Session.open(found.path))
+        try:
+            session = Session.open(found.path)
+        except SessionLockedError:
+            named = f"{found.id[:8]} {found.title}".rstrip()
+            raise SessionLockedError(
+                f"Another kernel has the conversation {named}. Shut that kernel down, or go on in a copy: "
+                f"%agent fork {found.id[:8]}"
+            ) from None
+        return self._go_to(session)
 
     def fork(self, which: str = "") -> Lacks | None:
         """Go on with a copy: of this conversation as it stands, or of a session, which another kernel may have open."""

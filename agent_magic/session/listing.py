@@ -48,7 +48,10 @@ def find_session(which: str, folder: Path) -> StoredSession:
         return stored[0]
     found = [each for each in stored if each.id.startswith(which) or each.title == which]
     if not found:
-        raise SessionError(f"No session in {folder} has an id that begins with {which!r}, or that title.")
+        last = ", ".join(f"{each.id[:8]} {each.title}".rstrip() for each in stored[:3])
+        raise SessionError(
+            f"No session in {folder} has an id that begins with {which!r}, or that title. The last ones are {last}."
+        )
     if len(found) > 1:
         ids = ", ".join(each.id for each in found)
         raise SessionError(f"{which!r} may mean several sessions; give more of the id: {ids}.")

@@ -213,7 +213,7 @@ def test_a_session_that_another_kernel_has_can_be_forked(fresh: Any, data: Path,
         held.append(am.UserMessage("held elsewhere"))
         held.append(am.AssistantMessage("yes"))
         held.flush()
-        with pytest.raises(am.SessionLockedError):
+        with pytest.raises(am.SessionLockedError, match=f"go on in a copy: %agent fork {held.id[:8]}$"):
             say(fresh, f"%agent resume {held.id}")
         answering(fresh, "one")
         say(fresh, f"%agent fork {held.id[:8]}", "%agent go on")

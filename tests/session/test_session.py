@@ -151,7 +151,8 @@ def test_a_session_is_found_by_the_beginning_of_its_id_by_title_or_as_the_last_o
     with Session.find(two.id[:13], tmp_path) as found:
         assert found.id == two.id
     assert Session.find(folder=tmp_path, read_only=True).id == two.id
-    with pytest.raises(SessionError, match="has an id that begins with 'zzz'"):
+    last = f"The last ones are {two.id[:8]} .*, {one.id[:8]} My title"
+    with pytest.raises(SessionError, match=f"has an id that begins with 'zzz', or that title. {last}"):
         Session.find("zzz", tmp_path)
 
 
