@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import difflib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ _TEXT = 8_000
 MAX_MENTIONS = 20
 # To draw a figure takes longer than to look at a value.
 _DRAWING = 5.0
+# How much a word must look like a name to be a slip of it; at less than this, words of a sentence would be.
+_ALIKE = 0.8
 
 Pieces = Callable[[], Iterator[Piece]]
 
@@ -71,6 +74,28 @@ class Mentions:
             Attachment(found.name, _blocks(found.name, *await pieces_in_time(found.pieces, seconds * found.patience)))
             for found in list(named.values())[:MAX_MENTIONS]
         ]
+
+    def slips(self, prompt: str, sent: Iterable[str] = ()) -> list[str]:
+        """What to tell the user of mentions in `prompt` that lead to nothing, but surely were to.
+
+        `sent` names what goes with the prompt, although the notebook may have it no more.
+        """
+        there = tuple(f"{name}." for name in sent)
+        here = (each for each in find_mentions(prompt) if each.kind != "file")
+        missed = (each for each in here if not f"{each.text}.".startswith(there) and not self._found(each))
+        return [slip for each in missed if (slip := self._slip(each))]
+
+    def _slip(self, mention: Mention) -> str:
+        nothing = f"{mention.text} leads to nothing here, so nothing was sent with it"
+        if mention.kind == "In":
+            return f"{nothing}: no cell of this kernel has run under that number."
+        if mention.kind == "Out":
+            return f"{nothing}: no cell of that number gave a value."
+        first = mention.name.partition(".")[0]
+        if first == "error":
+            return f"{nothing}: no cell of this kernel has failed."
+        alike = difflib.get_close_matches(first, list(self._namespace.names()), 1, _ALIKE)
+        return f"{nothing}. Did you mean @{alike[0]}?" if alike else ""
 
     def _found(self, mention: Mention) -> Found | None:
         if mention.kind == "file":

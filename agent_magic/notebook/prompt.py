@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
-from ..messages import Content, UserMessage
+from ..messages import Content, UserMessage, joined_text
 from .flags import CellOptions
 from .images import image_named
 from .interrupt import stoppable
 from .kernel import NotebookKernel
+from .mentions import name_of_block, split_content
+
+if TYPE_CHECKING:
+    from .attachments import Mentions
 
 
 def text_of(first_line: str, body: str) -> str:
@@ -38,9 +43,7 @@ async def added_by(kernel: NotebookKernel, text: str, names: Sequence[str] = ())
     """
     if "@" not in text and not names:
         return []
-    from .attachments import Mentions
-
-    mentions = Mentions(kernel.shell, kernel.namespace, kernel.last_error, kernel.folders)
+    mentions = _mentions(kernel)
     task = asyncio.current_task()
     assert task is not None
     async with stoppable(task.cancel, task.cancel):
@@ -51,3 +54,18 @@ async def added_by(kernel: NotebookKernel, text: str, names: Sequence[str] = ())
                 raise UsageError(f"There is no variable {name} in the notebook any more.")
             attached += found
     return [block for each in {each.name: each for each in attached}.values() for block in each.blocks]
+
+
+def slips_in(kernel: NotebookKernel, message: object) -> list[str]:
+    """What to tell the user of mentions in `message` that lead to nothing, but surely were to."""
+    if not isinstance(message, UserMessage):
+        return []
+    said, added = split_content(message.content)
+    text = joined_text(said)
+    return _mentions(kernel).slips(text, filter(None, map(name_of_block, added))) if "@" in text else []
+
+
+def _mentions(kernel: NotebookKernel) -> Mentions:
+    from .attachments import Mentions
+
+    return Mentions(kernel.shell, kernel.namespace, kernel.last_error, kernel.folders)

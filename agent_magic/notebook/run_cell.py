@@ -22,6 +22,7 @@ from .interrupt import HEARTBEAT, sigint_raises, stoppable
 from .kernel import NotebookKernel
 from .key_guard import warning_about
 from .live import LiveOutput
+from .prompt import slips_in
 from .record import Recorder
 from .terminal import TerminalView
 from .view import QuietView
@@ -102,6 +103,8 @@ async def shown_run(kernel: NotebookKernel, errand: Errand, make_view: Callable[
     warning = warning_about(getattr(message, "text", ""))
     if warning is not None:
         view.recorder.add_note(warning)
+    for slip in slips_in(kernel, message):
+        view.recorder.add_note(slip)
     started = False
 
     def start(event: AgentEvent) -> None:

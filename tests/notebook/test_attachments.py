@@ -100,6 +100,19 @@ def test_the_last_error_is_told_unless_a_variable_has_its_name(notebook: Noteboo
     assert "int\n3" in notebook.text("why @error?")
 
 
+def test_a_mention_that_surely_was_to_lead_somewhere_is_told_as_a_slip(notebook: Notebook) -> None:
+    slips = notebook.mentions.slips("@df1 @nubmers.x @In[9] @Out[1] @error @property @df.Then @file:none `@dff`")
+    assert [slip.partition(" leads to nothing here")[0] for slip in slips] == [
+        "@df1",
+        "@nubmers.x",
+        "@In[9]",
+        "@Out[1]",
+        "@error",
+    ]
+    assert slips[1].endswith(" Did you mean @numbers?")
+    assert notebook.mentions.slips("@df1.price @Out[1]", ["@df1", "@Out[1]"]) == []
+
+
 def test_so_many_mentions_are_looked_at_and_no_more(tmp_path: Path) -> None:
     names = [f"n{number}" for number in range(50)]
     notebook = Notebook(tmp_path, **dict.fromkeys(names, 1))

@@ -71,6 +71,15 @@ def test_a_mention_is_sent_as_a_block_after_the_prompt_and_shown_exactly_as_sent
     assert "What the model saw of @df" in cell.text
 
 
+def test_a_slip_in_a_mention_is_told_above_the_answer(kernel: Kernel) -> None:
+    kernel.run("revenue = 3")
+    cell = kernel.run("%%agent\nIs @revenu more than @Out[999]?")
+    assert len(sent(kernel)) == 1
+    notes = [item["text"] for item in cell.record["items"] if item["kind"] == "note"]
+    assert notes[0] == "@revenu leads to nothing here, so nothing was sent with it. Did you mean @revenue?"
+    assert notes[1].startswith("@Out[999] leads to nothing here")
+
+
 def test_without_a_mention_nothing_is_added(kernel: Kernel) -> None:
     cell = kernel.run("%%agent\nmail me@df.com about `@df`")
     assert len(sent(kernel)) == 1
