@@ -92,5 +92,11 @@ def _said(message: object) -> str:
     calls = [call.name for call in getattr(message, "all_tool_calls", ())]
     name = getattr(message, "tool_name", "")
     failed = " failed" if getattr(message, "is_error", False) else ""
-    parts = [f"{name}{failed}:" if name else "", text, f"[calls {', '.join(calls)}]" if calls else ""]
+    error = getattr(message, "error_message", None)
+    parts = [
+        f"{name}{failed}:" if name else "",
+        text,
+        f"[calls {', '.join(calls)}]" if calls else "",
+        f"[failed: {error}]" if error else "",
+    ]
     return one_line(" ".join(part for part in parts if part), 100)

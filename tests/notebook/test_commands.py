@@ -120,6 +120,15 @@ def test_history_is_one_line_each_and_shows_no_control_characters(
     assert capsys.readouterr().out == "  1 you       hello\n  2 model     an answer of two lines\n"
 
 
+def test_history_tells_why_an_answer_failed(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    am.get_agent().model = am.scripted(am.AuthenticationError("No key for it."))
+    with pytest.raises(am.AuthenticationError):
+        loaded.run_line_magic("agent", "hello")
+    capsys.readouterr()
+    loaded.run_line_magic("agent", "history")
+    assert capsys.readouterr().out == "  1 you       hello\n  2 model     [failed: No key for it.]\n"
+
+
 def test_an_unknown_tool_is_refused_with_near_names(loaded: Any) -> None:
     loaded.run_cell("from agent_magic import tool\n@tool\ndef sales():\n    '''Sales.'''")
     with pytest.raises(UsageError, match="Did you mean sales"):
