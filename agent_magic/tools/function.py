@@ -155,6 +155,8 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """
     if function is None:
         return functools.partial(tool, **options)
+    if isinstance(function, str):
+        raise ToolDefinitionError(f"tool({function!r}) names no function. A name is given as @tool(name={function!r}).")
     if isinstance(function, FunctionTool):
         made = _remade(function, function.function, **options) if options else function
     else:

@@ -166,6 +166,8 @@ def test_what_a_model_cannot_call_is_refused_with_advice():
         tool(many, name="größe")
     with pytest.raises(ToolDefinitionError, match="cannot be read"):
         tool(type)
+    with pytest.raises(ToolDefinitionError, match=r"A name is given as @tool\(name='add'\)"):
+        tool("add")  # type: ignore[call-overload]
     with pytest.raises(ToolDefinitionError, match="neither a tool nor a function"):
         as_tool(3)
 
