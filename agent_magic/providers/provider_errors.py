@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import ERROR_CLASSES, BadRequestError, ProviderError, ServerConnectionError, StreamInterruptedError
 from ..models import Model
@@ -93,8 +94,14 @@ class Complaint:
 
 
 def where(model: Model, url: str) -> str:
-    """The model and the host, as messages name them."""
-    return f"{model.label} at {host_of(url) or url}"
+    """The model, the host, and the port where the address has one, as messages name them."""
+    host = host_of(url)
+    try:
+        port = urlsplit(url).port
+    except ValueError:
+        port = None
+    name = f"[{host}]" if ":" in host else host
+    return f"{model.label} at {(f'{name}:{port}' if port else name) if host else url}"
 
 
 # Reading ------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import agent_magic as am
-from agent_magic.providers.provider_errors import http_error, stream_error
+from agent_magic.providers.provider_errors import http_error, stream_error, where
 
 URL = "https://example.org/v1/chat/completions"
 MODEL = am.Model("m", provider="p", base_url="https://example.org/v1", api_key="sk-1")
@@ -126,6 +126,19 @@ def test_a_quota_that_renews_by_itself_is_worth_a_repeat() -> None:
 def test_the_message_names_model_and_host_and_holds_the_servers_words() -> None:
     message = str(failed(401, {"error": {"message": "Incorrect key"}}))
     assert message == "p/m at example.org (status 401): Incorrect key. Check the api_key= given with the model."
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("http://127.0.0.1:11434/v1", "127.0.0.1:11434"),
+        ("http://user:secret@Box:8000/v1?key=sk-2", "box:8000"),
+        ("http://[::1]:8080", "[::1]:8080"),
+        ("http://box:port/v1", "box"),
+    ],
+)
+def test_the_port_of_a_server_is_named_and_no_other_part_of_its_address(url: str, named: str) -> None:
+    assert where(MODEL, url) == f"p/m at {named}"
 
 
 @pytest.mark.parametrize(
