@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from httptools import HttpParserError, HttpResponseParser
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from .address import Address
 
@@ -30,8 +30,11 @@ _READ = 2**16
 _UNREAD = 2**20
 # Bytes that may come without any of a body.
 _LONGEST_HEAD = 2**17
-# What has a lower status is only said meanwhile.
-_FIRST_FINAL_STATUS = 200
+# What has such a status is only said meanwhile, except that nothing of HTTP follows a change of the protocol.
+_MEANWHILE = range(100, 200)
+_OTHER_PROTOCOL = 101
+# Seconds after which a server may have closed a connection that nobody used.
+_SURELY_OPEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         if self._answer is not None:
             self._answer.end()
+        # asyncio says it only when all of the request has been sent, which such a server may never read.
+        self.connection_lost(None)
         return False
 
     def connection_lost(self, error: BaseException | None) -> None:
@@ -132,6 +137,8 @@ class Connection(asyncio.BufferedProtocol):
         answer, self._answer = self._answer, None
         if answer is None or not answer.may_be_followed or not self.is_alive:
             return False
+        # A large answer may have stopped it, and then nothing would be heard of what the server does meanwhile.
+        self._transport.resume_reading()
         self.rested = time.monotonic()
         return True
 
@@ -156,7 +163,11 @@ class _IncomingAnswer:
         self._parser = HttpResponseParser(self)
         # What most clients put up with. An answer that is misread harms nobody else: the connection is ours alone.
         self._parser.set_dangerous_leniencies(
-            lenient_chunked_length=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_keep_alive=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
         )
 
     def feed(self, data: memoryview) -> None:
@@ -168,6 +179,8 @@ class _IncomingAnswer:
             self._parser.feed_data(data)
         except HttpParserError as error:
             self._fail(error)
+        except HttpParserUpgrade:
+            self._fail(HttpParserError("The server went on to speak another protocol."))
         if self._bytes_of_head > _LONGEST_HEAD:
             self._fail(HttpParserError("The head of the answer does not end."))
 
@@ -194,7 +207,8 @@ class _IncomingAnswer:
     # What follows a whole answer in the same read is another's, and not looked at.
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.is_complete:
+        # Behind the body there may be more, which say nothing that is wanted.
+        if self.status:
             return
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         self.headers[key] = f"{self.headers[key]}, {text}" if key in self.headers else text
@@ -203,12 +217,14 @@ class _IncomingAnswer:
         if self.is_complete:
             return
         status = self._parser.get_status_code()
-        if status < _FIRST_FINAL_STATUS:
+        if status in _MEANWHILE and status != _OTHER_PROTOCOL:
             self.headers = {}
             return
+        codings = {each.strip() for each in self.headers.get("transfer-encoding", "identity").lower().split(",")}
+        if status < _MEANWHILE.start or not codings <= {"chunked", "identity"}:
+            raise HttpParserError("The answer has a form that nobody could read.")
         self.status = status
-        chunked = self.headers.get("transfer-encoding", "").lower().endswith("chunked")
-        self._ends_with_connection = not chunked and "content-length" not in self.headers
+        self._ends_with_connection = "chunked" not in codings and "content-length" not in self.headers
 
     def on_body(self, data: bytes) -> None:
         if self.is_complete:
@@ -244,6 +260,10 @@ class Connections:
 
         Raises `NoConnectionError`; for what breaks off, `ConnectionError` or `HttpParserError`.
         """
+        if self._kept and time.monotonic() - self._kept[-1].rested > _SURELY_OPEN:
+            # Where something blocked the loop, it has not heard yet that a server closed: it reads, and then tells.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
         connection = self._rested() or await self._connected()
         try:
             yield await connection.ask(method, address.target, headers, body)
