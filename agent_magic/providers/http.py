@@ -258,7 +258,8 @@ def _sent_headers(address: Address, request: HTTPRequest, headers: Mapping[str, 
 
 def _decoded(answer: Answer) -> AsyncIterator[bytes]:
     """The body as it was before compression; that it be left out was asked for, but some servers cannot."""
-    if answer.headers.get("content-encoding", "identity") == "identity":
+    encoding = answer.headers.get("content-encoding", "identity").encode("latin-1")
+    if encoding == b"identity":
         return answer.body
     import httpx
 
@@ -266,7 +267,7 @@ def _decoded(answer: Answer) -> AsyncIterator[bytes]:
         def __aiter__(self) -> AsyncIterator[bytes]:
             return answer.body
 
-    return httpx.Response(answer.status, headers=dict(answer.headers), stream=Body()).aiter_bytes()
+    return httpx.Response(answer.status, headers={b"content-encoding": encoding}, stream=Body()).aiter_bytes()
 
 
 def _connecting_failed(request: HTTPRequest, address: Address, error: Exception) -> ProviderError:
@@ -372,8 +373,9 @@ async def _way_to(address: Address) -> Connections | _ByProxy:
     place = (asyncio.get_running_loop(), address.scheme, address.server, () if direct else network.settings())
     kept = _kept.get(place)
     if kept is None or kept.closed:
-        for gone in [each for each in _kept if each[0].is_closed()]:
-            del _kept[gone]
+        # Loops of other threads may do the same meanwhile.
+        for gone in [each for each in list(_kept) if each[0].is_closed()]:
+            _kept.pop(gone, None)
         kept = _kept[place] = _Kept(_new_way(address))
         await anext(kept.keeper)
     return kept.way

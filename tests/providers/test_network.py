@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import ssl
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 import trustme
 
 import agent_magic as am
-from agent_magic.providers import network
+from agent_magic.providers import http, network
 
 CONTEXT = am.Context(messages=[am.UserMessage("hi")])
 HOST = "models.example.org"
@@ -79,6 +80,40 @@ async def failure(url: str) -> am.ProviderError:
     with pytest.raises(am.ServerConnectionError) as caught:
         await ask(url)
     return caught.value
+
+
+# Answers ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_compressed_answer_is_read_whatever_else_its_head_holds() -> None:
+    async def compressed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            "HTTP/1.0 200 OK\r\nserver: Zürich\r\ncontent-encoding: gzip\r\n\r\n".encode() + gzip.compress(BODY)
+        )
+        writer.close()
+
+    async def run() -> None:
+        async with await served(handler=compressed) as server:
+            assert (await ask(f"http://127.0.0.1:{port_of(server)}/v1")).text == "Hello"
+
+    asyncio.run(run())
+
+
+def test_the_ways_of_ended_loops_may_be_forgotten_by_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        def is_closed(self) -> bool:
+            http._kept.clear()
+            return True
+
+    monkeypatch.setattr(http, "_kept", {(Ended(), 1): None, (Ended(), 2): None})
+
+    async def run() -> None:
+        async with await served() as server:
+            model = am.Model("m", base_url=f"http://127.0.0.1:{port_of(server)}/v1", api_key="sk-none")
+            assert (await am.complete(model, CONTEXT, am.RequestConfig(max_retries=0))).text == "Hello"
+
+    asyncio.run(run())
 
 
 # Certificates ---------------------------------------------------------------------------------------------------------
