@@ -47,8 +47,9 @@ class _Message:
             object.__setattr__(self, name, value)
 
 
-def _plain_text(blocks: tuple[Content, ...]) -> str | None:
-    if len(blocks) != 1:
+def _plain_text(kind: type[_Message], blocks: tuple[Content, ...]) -> str | None:
+    # Of a class that is derived from these, `prepare_messages` first makes one of them.
+    if len(blocks) != 1 or kind not in (UserMessage, AssistantMessage):
         return None
     block = blocks[0]
     if type(block) is not TextContent or block.fidelity:
@@ -66,7 +67,11 @@ class UserMessage(_Message):
 
     def __init__(self, content: ContentLike = (), timestamp: int | None = None) -> None:
         blocks = content_blocks(content)
-        self._put(content=blocks, timestamp=now() if timestamp is None else timestamp, plain_text=_plain_text(blocks))
+        self._put(
+            content=blocks,
+            timestamp=now() if timestamp is None else timestamp,
+            plain_text=_plain_text(type(self), blocks),
+        )
 
     @property
     def text(self) -> str:
@@ -141,7 +146,7 @@ class AssistantMessage(Answer, _Message):
             stop_reason=StopReason.read(stop_reason),
             error_message=error_message,
             timestamp=now() if timestamp is None else timestamp,
-            plain_text=_plain_text(blocks),
+            plain_text=_plain_text(type(self), blocks),
         )
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from ..config import StopReason
@@ -24,6 +24,7 @@ from ..models import Model
 from .placeholders import DATA_LEFT_OUT, IMAGE_LEFT_OUT
 
 NO_RESULT = "No result provided"
+_KINDS = (UserMessage, AssistantMessage, ToolResultMessage)
 # Where a message keeps its form for the model that made it, and for all others.
 _SAME, _OTHER = "_form_for_its_model", "_form_for_others"
 
@@ -46,6 +47,7 @@ def prepare_messages(messages: Iterable[Message], model: Model) -> list[Message]
     Of answers that broke off only the text is kept. What is opaque (`fidelity`, reasoning) goes back to the model
     that made it and to no other. Lone surrogates become U+FFFD. The cleaned form of a message is kept with it.
     Images and other media that the user has shown to another model give way to words where this one cannot read them.
+    What is of a derived class becomes one of the class that it was derived from.
     """
     prepared: list[Message] = []
     key = model.key
@@ -139,16 +141,22 @@ def _kept_form(message: Message, key: tuple[str, str, str], position: int) -> _F
 
 
 def _form_of(message: Message, same: bool, position: int) -> _Form:
-    if not isinstance(message, (UserMessage, AssistantMessage, ToolResultMessage)):
+    kind = next((each for each in _KINDS if isinstance(message, each)), None)
+    if kind is None:
         raise InvalidDataError(
             f"a {type(message).__name__} cannot be sent; convert_to_llm makes messages of it",
             f"messages[{position}]",
         )
     blocks = _blocks_of(message, same)
-    changed = None if blocks == message.content else replace(message, content=blocks)
+    changed = None if type(message) is kind and blocks == message.content else _as(kind, message, blocks)
     calls = {block.id: block.name for block in blocks if isinstance(block, ToolCall)}
     has_media = any(isinstance(block, (ImageContent, InlineData)) for block in blocks)
     return _Form(changed, calls, has_media)
+
+
+def _as(kind: type[Message], message: Message, blocks: tuple[Content, ...]) -> Message:
+    """The message around other blocks, made by `kind` itself: a derived class may be made of something else."""
+    return kind(**{field.name: getattr(message, field.name) for field in fields(kind)} | {"content": blocks})
 
 
 def _blocks_of(message: Message, same: bool) -> tuple[Content, ...]:

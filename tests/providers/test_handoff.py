@@ -86,6 +86,23 @@ def test_what_the_model_is_shown_itself_stays(after: list[Any]) -> None:
     assert prepare_messages([shown, *after], MODEL)[0] is shown
 
 
+class Question(am.UserMessage):
+    def __init__(self, subject: str, *more: am.ImageContent) -> None:
+        super().__init__([f"What is {subject}?", *more])
+
+
+class Measured(am.ToolResultMessage):
+    pass
+
+
+@pytest.mark.parametrize("question", [Question("it"), Question("\ud83d"), Question("it", IMAGE)])
+def test_a_message_of_a_derived_class_is_sent_as_one_of_the_class_it_comes_from(question: am.UserMessage) -> None:
+    measured = Measured("c", "f", "done", is_error=True)
+    spoken, _, result_, _ = prepare_messages([question, answer(CALL), measured, am.AssistantMessage("x")], MODEL)
+    assert spoken == am.UserMessage([clean_text(question.text), *question.content[1:]], question.timestamp)
+    assert result_ == am.ToolResultMessage("c", "f", "done", is_error=True, timestamp=measured.timestamp)
+
+
 def test_what_cannot_be_sent_is_named() -> None:
     bash: Any = am.BashExecutionMessage("ls")
     with pytest.raises(am.InvalidDataError, match=r"messages\[1\].*BashExecutionMessage"):

@@ -216,6 +216,13 @@ def test_half_characters_are_sent_as_valid_unicode(stand_in: Any) -> None:
     assert body["messages"][2]["content"] == [text("\ufffd")]
 
 
+def test_a_message_of_a_derived_class_is_sent_as_any_other(stand_in: Any) -> None:
+    class Question(am.UserMessage):
+        pass
+
+    assert sent(stand_in, [Question("hi")])["messages"] == [{"role": "user", "content": [text("hi")]}]
+
+
 def test_a_message_is_made_into_json_once(stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     history = [am.UserMessage("a"), am.AssistantMessage("b"), am.UserMessage("c")]
     first = sent(stand_in, history)
