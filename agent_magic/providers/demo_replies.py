@@ -16,6 +16,8 @@ from .vendors import keys_present
 _LINES = 8
 _LINE_LENGTH = 160
 _TOOLS = 12
+# What the package says to a model in the place of an empty result.
+_NOTHING = ("Done. The tool returned nothing.", "Done. It returned nothing.")
 # One model of each vendor for the line to type; all are in the catalogue.
 SUGGESTED = {
     "openai": "gpt-5-mini",
@@ -64,6 +66,8 @@ def what_came_back(result: ToolResultMessage, call: ToolCall | None) -> str:
     """A sentence with the first lines of a result."""
     name = _code(call_text(call) if call is not None else result.tool_name)
     text = result.text.strip()
+    if text in _NOTHING:
+        text = ""
     if result.is_error:
         lines = text.splitlines() or ["no reason was given"]
         return f"{name} failed: {_plain(lines[0][:_LINE_LENGTH])}" + _block(lines[1:], len(lines) - 1)

@@ -134,6 +134,7 @@ def test_the_line_to_type_names_a_model_that_exists(vendor: str) -> None:
         ("| a | b |\n| - | - |\n| 1 | 2 |", "\n\n| a | b |\n| - | - |\n| 1 | 2 |"),
         ("```\nfence", "````text\n```\nfence\n````"),
         ((), "returned nothing."),
+        ("Done. The tool returned nothing.", ")` returned nothing."),
         (am.ImageContent("AAAA", "image/png"), "returned an image."),
         ("<b>x</b> [y](z)", r"\<b\>x\</b\> \[y\](z)"),
     ],
