@@ -291,6 +291,9 @@ def _told(error: BaseException) -> str:
     code, message = getattr(error, "code", None), getattr(error, "message", None)
     if isinstance(code, int) and isinstance(message, str):
         return f"answered with error {code}: {without_hidden(message)[:500]}"
+    # By name, since the package `mcp` brings an HTTP client of its own.
+    if any(each.__name__ == "TransportError" for each in type(error).__mro__):
+        return f"cannot be reached: {without_hidden(str(error))[:500]}. Check that it runs, and its address"
     return f"did not keep to the protocol: {type(error).__name__}: {without_hidden(str(error))[:500]}"
 
 

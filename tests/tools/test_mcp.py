@@ -196,7 +196,7 @@ def test_a_server_that_hangs_does_not_keep_the_others_waiting() -> None:
         (plain("broken"), "ended before it had answered. It printed:\nno licence file found"),
         (plain("garbage"), "lines that are no messages, such as: Welcome to my server!"),
         ("no-such-command-anywhere --now", "no-such-command-anywhere. Install it, or give its full path"),
-        ({"url": "http://127.0.0.1:9/mcp"}, "connection"),
+        ({"url": "http://127.0.0.1:9/mcp"}, "connection attempts failed. Check that it runs, and its address"),
         ({"command": sys.executable, "args": ["${NOT_SET_ANYWHERE}"]}, "the environment variable NOT_SET_ANYWHERE"),
     ],
 )
