@@ -17,6 +17,7 @@ from typing import Any
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from .address import Address
+from .transport import SilenceWatch
 
 CONNECT_TIMEOUT = 20.0
 KEPT_ALIVE = 60.0
@@ -136,6 +137,9 @@ class Connection(asyncio.BufferedProtocol):
         """Get ready for the next exchange; False where that cannot be, since this one is not over or was the last."""
         answer, self._answer = self._answer, None
         if answer is None or not answer.may_be_followed or not self.is_alive:
+            return False
+        if self._transport.get_write_buffer_size():
+            # Who answers before the whole request is there may take the rest of it for the next one, or for nothing.
             return False
         # A large answer may have stopped it, and then nothing would be heard of what the server does meanwhile.
         self._transport.resume_reading()
@@ -283,17 +287,25 @@ class Connections:
 
     async def _connected(self) -> Connection:
         loop = asyncio.get_running_loop()
+        # `wait_for` passes over a cancellation that comes together with the connection, before Python 3.12.
+        watch = SilenceWatch(CONNECT_TIMEOUT)
         try:
-            connecting = loop.create_connection(
-                Connection,
-                self._address.host,
-                self._address.port,
-                ssl=self._context,
-                happy_eyeballs_delay=_NEXT_ADDRESS,
-            )
-            return (await asyncio.wait_for(connecting, CONNECT_TIMEOUT))[1]
-        except (OSError, asyncio.TimeoutError) as error:
+            with watch:
+                made = await loop.create_connection(
+                    Connection,
+                    self._address.host,
+                    self._address.port,
+                    ssl=self._context,
+                    happy_eyeballs_delay=_NEXT_ADDRESS,
+                )
+        except OSError as error:
             raise NoConnectionError from error
+        except asyncio.CancelledError:
+            if not watch.expired:
+                raise
+            watch.forgive()
+            raise NoConnectionError from asyncio.TimeoutError()
+        return made[1]
 
     async def aclose(self) -> None:
         """Close what is kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -312,10 +313,11 @@ def test_a_refusal_counts_that_comes_before_the_whole_body_is_sent() -> None:
         await asyncio.sleep(0.2)
 
     async def use(connections: Connections, address: Any) -> None:
-        answer, body = await post(connections, address, b"x" * 20_000_000)
-        assert (answer.status, body) == (413, b"no")
+        for _ in range(2):
+            answer, body = await post(connections, address, b"x" * 20_000_000)
+            assert (answer.status, body) == (413, b"no")
 
-    run(serve, use)
+    assert run(serve, use).connections == 2
 
 
 def test_an_answer_ends_with_what_its_server_sends_even_if_that_does_not_read_the_request() -> None:
@@ -371,6 +373,41 @@ def test_leaving_an_answer_early_closes_its_connection_at_once() -> None:
         async with connections.exchange("POST", address, {"host": "x", "content-length": "2"}, b"hi") as answer:
             assert await anext(answer.body) == b"half"
         await closed.wait()
+
+    run(serve, use)
+
+
+def test_a_server_that_never_ends_the_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "CONNECT_TIMEOUT", 0.1)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async def use(connections: Connections, address: Any) -> None:
+        with pytest.raises(NoConnectionError) as caught:
+            await post(Connections(address, ssl.create_default_context()), address)
+        assert isinstance(caught.value.__cause__, asyncio.TimeoutError)
+
+    assert run(serve, use).connections == 1
+
+
+def test_a_request_that_is_cancelled_just_as_its_connection_is_made_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async def use(connections: Connections, address: Any) -> None:
+        loop = asyncio.get_running_loop()
+        connect = loop.create_connection
+
+        async def connect_and_cancel(*arguments: Any, **more: Any) -> Any:
+            made = await connect(*arguments, **more)
+            loop.call_soon(asking.cancel)
+            return made
+
+        monkeypatch.setattr(loop, "create_connection", connect_and_cancel)
+        asking = asyncio.ensure_future(post(connections, address))
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(asking, 1)
 
     run(serve, use)
 
