@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config import ToolExecutionMode
@@ -17,7 +18,7 @@ from ..events import (
     ToolExecutionStartEvent,
     ToolExecutionUpdateEvent,
 )
-from ..messages import AssistantMessage, ToolCall, ToolResultMessage
+from ..messages import AssistantMessage, TextContent, ToolCall, ToolResultMessage
 from ..tools.execution import execute
 from ..tools.tool import AgentTool, AgentToolResult, ToolContext
 from .hooks import call_hook
@@ -34,6 +35,15 @@ CUT_BY_LIMIT = (
 
 def error_result(text: str) -> AgentToolResult:
     return AgentToolResult(text, is_error=True)
+
+
+def _told_of_edit(ready: _Ready, result: AgentToolResult) -> AgentToolResult:
+    """The result with what ran before it, where that is not what the model asked for."""
+    if not ready.edited:
+        return result
+    arguments = json.dumps(ready.arguments, ensure_ascii=False, default=str)
+    note = TextContent(f"The user changed the arguments of this call, and it ran with {arguments}. What came of it:\n")
+    return replace(result, content=(note, *result.content))
 
 
 def error_text(error: BaseException) -> str:
@@ -61,11 +71,12 @@ class _Call:
 
 @dataclass(eq=False)
 class _Ready:
-    """A call that may run."""
+    """A call that may run. `edited` says that the user changed its arguments."""
 
     entry: _Call
     tool: AgentTool
     arguments: dict[str, Any]
+    edited: bool
 
 
 class Batch:
@@ -157,7 +168,7 @@ class Batch:
         await self._start(each)
         self._scope.signal.throw_if_aborted()
         try:
-            tool, arguments = await prepare(each.call, self._tools, self._scope)
+            tool, arguments, edited = await prepare(each.call, self._tools, self._scope)
         except AbortedError:
             raise
         except CallRefusedError as refused:
@@ -166,7 +177,7 @@ class Batch:
             await self._end(each, error_result(error_text(error)))
         else:
             self._scope.signal.throw_if_aborted()
-            return _Ready(each, tool, arguments)
+            return _Ready(each, tool, arguments, edited)
         return None
 
     # Execution --------------------------------------------------------------------------------------------------------
@@ -219,7 +230,7 @@ class Batch:
         if self._scope.policy is not None and is_untrusted(ready.tool, result):
             self._scope.policy.saw_untrusted()
         try:
-            return self._checked(ready, await self._changed(ready, result))
+            return _told_of_edit(ready, self._checked(ready, await self._changed(ready, result)))
         except AbortedError:
             raise
         except Exception as error:

@@ -28,8 +28,10 @@ class CallRefusedError(Exception):
         super().__init__(reason)
 
 
-async def prepare(call: ToolCall, tools: Mapping[str, AgentTool], scope: RunScope) -> tuple[AgentTool, dict[str, Any]]:
-    """The tool that `call` names, and the arguments to run it with.
+async def prepare(
+    call: ToolCall, tools: Mapping[str, AgentTool], scope: RunScope
+) -> tuple[AgentTool, dict[str, Any], bool]:
+    """The tool that `call` names, the arguments to run it with, and whether the user changed them.
 
     Raises `CallRefusedError`, `ToolValidationError`, whatever the hook or the approver raised, or `AbortedError`.
     """
@@ -49,10 +51,12 @@ async def prepare(call: ToolCall, tools: Mapping[str, AgentTool], scope: RunScop
         wanted = _new_arguments(await call_hook(scope.signal, hook, call, arguments, scope.context()), wanted)
         # Validated once more, so that nothing the hook did to its arguments gets past.
         arguments = validated(tool, call, wanted)
+    edited = False
     if scope.policy is not None:
         approved = await _asked_policy(call, tool, wanted, scope.policy, scope)
         arguments = validated(tool, call, approved)
-    return tool, arguments
+        edited = approved != wanted
+    return tool, arguments, edited
 
 
 def validated(tool: AgentTool, call: ToolCall, arguments: Mapping[str, Any]) -> dict[str, Any]:

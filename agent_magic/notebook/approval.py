@@ -75,6 +75,9 @@ class NotebookApprover:
             view.recorder.close_question(item, state, arguments)
             view.changed()
             self._kernel.tell_pages()
+        if answer.decision == "allow" and answer.arguments is not None:
+            view.recorder.mark_edited(request.call.id, answer.arguments)
+            view.changed()
         if answer.decision != "allow":
             view.recorder.mark_denied(request.call.id, answer.reason)
         return answer

@@ -153,6 +153,11 @@ class Recorder:
         """Count what was used beside answers and tools, such as for a summary."""
         self._count(usage)
 
+    def mark_edited(self, tool_call_id: str, arguments: Mapping[str, Any]) -> None:
+        """The call runs with these arguments, and not with those that the model gave."""
+        if tool_call_id in self._calls:
+            self._set_arguments(self._calls[tool_call_id], arguments)
+
     def mark_denied(self, tool_call_id: str, reason: str = "") -> None:
         """The call was refused; its error result will not show as a failure."""
         self._denied[tool_call_id] = one_line(reason)

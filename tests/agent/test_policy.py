@@ -101,8 +101,12 @@ def test_without_an_approver_what_must_be_asked_is_denied(play: Any, call: Any, 
 
 
 def test_edited_arguments_are_validated_again_and_then_run(play: Any, call: Any) -> None:
-    _, ran, _ = played(play, lambda request: request.allow(arguments={"number": "7"}), call("1", "work", number=5))
+    run, ran, _ = played(play, lambda request: request.allow(arguments={"number": "7"}), call("1", "work", number=5))
     assert ran == [7]
+    told = 'The user changed the arguments of this call, and it ran with {"number": 7}. What came of it:\n'
+    assert run.results()["1"].startswith(told)
+    run, ran, _ = played(play, lambda request: request.allow(arguments={"number": 5}), call("1", "work", number=5))
+    assert (ran, "changed" in run.results()["1"]) == ([5], False)
     run, ran, _ = played(play, lambda request: request.allow(arguments={"number": "x"}), call("1", "work", number=5))
     assert ran == []
     assert "number" in run.results()["1"]

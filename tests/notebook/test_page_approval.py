@@ -13,6 +13,7 @@ import pytest
 
 import agent_magic as am
 from agent_magic.agent.policy import hash_of_arguments
+from agent_magic.events import ToolExecutionStartEvent
 from agent_magic.notebook import approval, question as questions
 from agent_magic.notebook.approval import NOBODY, NotebookApprover
 from agent_magic.notebook.bundle import mimebundle
@@ -367,10 +368,13 @@ def test_edited_arguments_are_what_was_approved() -> None:
     async def main() -> None:
         run = Run()
         page = Page(run)
+        run.view.recorder.handle(ToolExecutionStartEvent("c1", "danger", {"path": "all"}))
         answer = await run.ask(asked_for(path="all"), lambda: page.answer(arguments=edited))
         assert answer.arguments == edited
         assert answer.arguments_hash == hash_of_arguments(edited)
         assert run.item["arguments"] == edited
+        (card,) = [item for item in run.script.items if item["kind"] == "tool"]
+        assert (card["arguments"], card["summary"]) == (edited, 'path="one", times=2')
 
     asyncio.run(main())
 
