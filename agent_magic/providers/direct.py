@@ -48,7 +48,7 @@ class Answer:
 
 
 class NoConnectionError(Exception):
-    """There is no way to the server; the cause is an `OSError`, or a `TimeoutError` of asyncio."""
+    """There is no way to the server; the cause is an `OSError`, a `TimeoutError` of asyncio, or a `UnicodeError` of the host."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -298,7 +298,7 @@ class Connections:
                     ssl=self._context,
                     happy_eyeballs_delay=_NEXT_ADDRESS,
                 )
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise NoConnectionError from error
         except asyncio.CancelledError:
             if not watch.expired:

@@ -412,9 +412,10 @@ def test_a_request_that_is_cancelled_just_as_its_connection_is_made_ends(monkeyp
     run(serve, use)
 
 
-def test_where_nobody_listens_there_is_no_connection() -> None:
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://a..b/"])
+def test_where_nobody_listens_there_is_no_connection(url: str) -> None:
     async def use(connections: Connections, address: Any) -> None:
-        nobody = address_of("http://127.0.0.1:1/")
+        nobody = address_of(url)
         with pytest.raises(NoConnectionError):
             await post(Connections(nobody, None), nobody)
 
