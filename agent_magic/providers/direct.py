@@ -48,7 +48,7 @@ class Answer:
 
 
 class NoConnectionError(Exception):
-    """There is no way to the server; the cause is an `OSError`, a `TimeoutError` of asyncio, or a `UnicodeError` of the host."""
+    """There is no way to the server; the cause is an `OSError`, asyncio's `TimeoutError`, or the host's `UnicodeError`."""
 
 
 class Connection(asyncio.BufferedProtocol):
