@@ -48,7 +48,7 @@ class Answer:
 
 
 class NoConnectionError(Exception):
-    """There is no way to the server; the cause is an `OSError`, asyncio's `TimeoutError`, or the host's `UnicodeError`."""
+    """There is no way to the server; the cause is an `OSError`, a `UnicodeError`, or a `TimeoutError` of asyncio."""
 
 
 class Connection(asyncio.BufferedProtocol):
