@@ -1,7 +1,7 @@
 # Everything here makes its own environment on a machine that has only Python 3.10 or later and make.
 #
 #   make demo    run the quickstart in a real kernel and show what happens
-#   make lab     open the quickstart in JupyterLab
+#   make lab     open the quickstart in JupyterLab, with the other guides beside it
 #   make test    run all tests                  (one folder: make test ARGS=tests/tools; limits of speed: ARGS="-m benchmark")
 #   make unit    the tests that start no kernel, no browser and no model
 #   make matrix  a notebook's cells on older and newer Jupyter, in environments of their own
@@ -36,6 +36,7 @@ WITHOUT_BROWSER := $(VENV)/without-browser
 NPM = PATH='$(abspath $(VENV))/$(BIN)$(PATHS)'"$$PATH" npm
 SERVED := $(VENV)/share/jupyter/labextensions/agent-magic
 BUILT := agent_magic/labextension/package.json
+GUIDES := $(patsubst notebooks/%,build/lab/%,$(wildcard notebooks/*.*))
 FRONT_END := $(wildcard $(addprefix labextension/,*.json scripts/* settings/* style/* src/*/*))
 MCP_SERVER := @modelcontextprotocol/server-everything@2026.8.31
 LEFT_OUT = $(shell test ! -e $(1) || echo ' and not $(2)')
@@ -56,7 +57,7 @@ BASE = $(PYTHON)
 demo: $(VENV)/ready
 	$(IN_VENV) scripts/demo.py
 
-lab: $(VENV)/lab build/lab/quickstart.ipynb
+lab: $(VENV)/lab $(GUIDES)
 	$(IN_VENV) -m jupyterlab build/lab/quickstart.ipynb $(ARGS)
 
 test: $(VENV)/local browser
@@ -159,9 +160,10 @@ $(VENV)/lab: $(VENV)/ready
 	$(PIP) --editable '.[lab]'
 	@touch $@
 
-build/lab/quickstart.ipynb: notebooks/quickstart.ipynb
-	@mkdir -p build/lab
-	cp notebooks/quickstart.ipynb $@
+# Copies, so that what is tried out changes nothing of the repository.
+build/lab/%: notebooks/%
+	@mkdir -p $(@D)
+	@cp $< $@
 
 comma := ,
 empty :=
