@@ -18,8 +18,10 @@ def parse_json(text: bytes | str) -> Any:
     """The value of a JSON text. Escaped lone surrogates are kept; anything that is not JSON is a `NotJSONError`."""
     try:
         return from_json(text, allow_inf_nan=False)
-    except (ValueError, TypeError):  # The latter for half characters in the text itself.
-        pass
+    except (ValueError, TypeError) as error:  # The latter for half characters in the text itself.
+        # What is nested deeper than that could be used nowhere.
+        if "recursion limit" in str(error):
+            raise NotJSONError(str(error)) from None
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
