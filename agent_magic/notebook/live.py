@@ -15,7 +15,7 @@ from .bundle import mimebundle
 from .connection import Method, Request
 from .html import HtmlWriter
 from .pace import Pace
-from .record import Recorder
+from .record import RECORD_TYPE, Recorder
 from .run_methods import run_methods
 from .view import QuietView
 
@@ -181,9 +181,11 @@ class LiveOutput(QuietView):
 
     def _publish(self, live: bool) -> None:
         began = time.monotonic()
-        data = mimebundle(self.recorder.record(), live=live, writer=self._writer)
+        record = self.recorder.record()
+        data = mimebundle(record, live=live, writer=self._writer)
         if self._as_widget and self._widget is not None:
-            data = {**self._widget.bundle, **data}
+            # The record is for a page that opens what was saved in mid-run, when the widget is no more.
+            data = {**self._widget.bundle, **data, RECORD_TYPE: record}
         with self._lock:
             self._late = None
             self._send(data)

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import extension from '../src/lab/mime';
 import { RECORD_TYPE } from '../src/protocol/messages';
+import { WIDGET_TYPE } from '../src/view/record';
 import { call, record, running, text } from './records';
 
 // Lumino extends the event, which jsdom does not have.
@@ -63,6 +64,24 @@ test('draws a record when it comes into sight, without anything that acts', asyn
   expect(node.querySelector('.am-tool')!.textContent).toContain('sales');
   expect(node.textContent).toContain('So.');
   expect(node.querySelectorAll('button, [aria-live]').length).toBe(0);
+});
+
+test('says of a run that it did not end, where it is not with the widget that may show it', async () => {
+  const items = [call('1', { state: 'running' }), text('2', 'So', 'running')];
+  const { node, renderer } = await rendered(running(items, { seconds: 3 }));
+  sights[0]!.see();
+  expect(node.textContent).toContain('This run did not end here');
+  expect(node.querySelector('.am-tool')!.textContent).toContain('stopped');
+  expect(node.textContent).toContain('3.0 s');
+  const data = { [RECORD_TYPE]: running(items), [WIDGET_TYPE]: { model_id: 'w1' } };
+  await renderer.renderModel({ data, metadata: {}, trusted: false } as never);
+  vi.advanceTimersByTime(300);
+  expect(node.textContent).not.toContain('This run did not end here');
+  await renderer.renderModel({ data: { [RECORD_TYPE]: running([]) }, metadata: {}, trusted: false } as never);
+  vi.advanceTimersByTime(300);
+  expect(node.textContent).toContain('This run did not end here');
+  // Nobody knows how long it took.
+  expect(node.querySelector('.am-footer')!.textContent).not.toMatch(/\d m?s/);
 });
 
 test('draws another record in the place of the first', async () => {

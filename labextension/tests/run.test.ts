@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import type { KernelMessage, PageMessage } from '../src/protocol/messages';
+import { lastSeen } from '../src/view/last_seen';
 import { INTERRUPT } from '../src/view/stop';
 import loader from '../src/widget/loader';
 import { renderRun } from '../src/widget/run';
@@ -15,12 +16,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function shown(items = [text('1', 'Hello.', 'running')]) {
+async function shown(items = [text('1', 'Hello.', 'running')], run = 'run-1') {
   const kernel = new FakeKernel();
   const place = document.createElement('div');
   document.body.append(place);
   const dispose = renderRun({ transport: kernel, element: place });
-  const result = { protocol: 1, version: '0.1.0', run: { run: 'run-1', seq: 4, record: running(items) } };
+  const result = { protocol: 1, version: '0.1.0', run: { run, seq: 4, record: running(items, { run }) } };
   kernel.say({ type: 'response', id: kernel.last('attach').id, result });
   await kernel.settle();
   const press = (label: string) =>
@@ -82,6 +83,17 @@ describe('the run of a cell', () => {
     expect(place.textContent).toContain('The kernel ended, and this run with it.');
     expect(place.querySelector('.am-stop')).toBeNull();
     expect(place.querySelector('.am-tool')!.textContent).toContain('stopped');
+  });
+
+  test('tells what it has shown, while it is there', async () => {
+    const { kernel, dispose } = await shown([text('1', 'Hello.', 'running')], 'run-9');
+    expect(lastSeen('run-2')).toBeNull();
+    vi.setSystemTime(1_700_000_009_500);
+    expect(lastSeen('run-9')).toEqual(running([text('1', 'Hello.', 'running')], { run: 'run-9', seconds: 9.5 }));
+    kernel.say({ type: 'deltas', run: 'run-9', deltas: [{ seq: 5, item: '1', append: { text: ' World.' } }] });
+    expect(lastSeen('run-9')!.items[0]!.text).toBe('Hello. World.');
+    dispose();
+    expect(lastSeen('run-9')).toBeNull();
   });
 
   test('goes away with the page, and tells the kernel', async () => {

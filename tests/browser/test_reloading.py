@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from .cells import ASK, RECORD, SETUP, answers
+from .cells import ASK, RECORD, SETUP, WIDGET, answers
 
 pytestmark = pytest.mark.browser
+
+ENDED = "This run did not end here"
+TRUSTED = "window.jupyterapp.shell.currentWidget.content.widgets[2].model.trusted"
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
@@ -78,6 +82,7 @@ def test_a_restart_ends_the_run_and_the_notebook_works_again(visit: Any) -> None
     notebook.prepare(2)
     notebook.start(2)
     notebook.shows(2, "Before.")
+    torn = notebook.save()
     notebook.restart()
     notebook.run(0)
     notebook.run(3)
@@ -87,4 +92,18 @@ def test_a_restart_ends_the_run_and_the_notebook_works_again(visit: Any) -> None
     # What had come is not lost with the kernel.
     assert "Before." in notebook.output(2).inner_text()
     # And says that it has ended.
+    notebook.shows(2, ENDED)
     expect(notebook.output(2).get_by_role("button", name="Stop")).to_have_count(0)
+    (saved,) = notebook.save().cells[2].outputs
+    assert [item["text"] for item in saved.data[RECORD]["items"]] == ["Please", "Before. "]
+    assert saved.data["text/plain"] == "Before. "
+    assert WIDGET not in saved.data
+    # So does a notebook that was saved before that, and is opened when its widget is no more.
+    assert WIDGET in torn.cells[2].outputs[0].data
+    nbformat.write(torn, notebook.server.work / "torn.ipynb")
+    notebook.open("torn.ipynb")
+    assert notebook.page.evaluate(TRUSTED)
+    notebook.cell(2).scroll_into_view_if_needed()
+    notebook.shows(2, ENDED)
+    expect(notebook.output(2)).not_to_contain_text("Error displaying widget")
+    assert set(notebook.outputs(2)[0]["data"]) == {RECORD, "text/html", "text/plain"}

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from agent_magic.notebook.record import RECORD_TYPE
 from agent_magic.notebook.run_widget import WIDGET_TYPE
 
 from .kernel_client import Cell, Kernel
@@ -162,6 +163,9 @@ def test_a_page_that_attaches_is_sent_what_changes_and_then_the_record(kernel: K
     first, *others = cell.displays
     assert first["content"]["data"][WIDGET_TYPE]["model_id"] == page.comm
     assert "text/html" in first["content"]["data"]
+    # What a page makes of it that opens a notebook saved in mid-run, when the widget is no more.
+    assert first["content"]["data"][RECORD_TYPE]["state"] == "running"
+    assert first["content"]["data"][RECORD_TYPE]["run"] == cell.record["run"]
     assert len(others) == 1, "while a page follows the widget, the display is left alone"
     assert page.closed
     assert_frozen(kernel, cell)
@@ -194,6 +198,7 @@ def test_a_page_that_does_not_attach_is_shown_html(kernel: Kernel) -> None:
     live = others[:-1]
     assert 3 <= len(live) <= 12
     assert not any(WIDGET_TYPE in each["content"]["data"] for each in others)
+    assert not any(RECORD_TYPE in each["content"]["data"] for each in live)
     assert "word1" in live[0]["content"]["data"]["text/html"]
     assert live[0]["_time"] - first["_time"] < 1.5
     assert not page.messages

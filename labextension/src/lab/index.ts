@@ -11,6 +11,7 @@ import { AskAgent } from './ask_agent';
 import { Attention, type Notify } from './attention';
 import { acceptChange } from './change_dialog';
 import { addCommands, Ids } from './commands';
+import { showEndedRuns } from './ended_runs';
 import { Following } from './following';
 import { NotebookHost } from './host';
 import { agentIcon } from './icon';
@@ -89,6 +90,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     listenForInterrupts(following);
     listenForMaths(() => rendermime.latexTypesetter);
     keepProsePlain(tracker, languages);
+    showEndedRuns(tracker);
     const notebooks = (): NotebookPanel[] => tracker.filter(() => true);
     const askAgent = new AskAgent(NotebookActions, following, notebooks, () => place.open(), tell, words);
 

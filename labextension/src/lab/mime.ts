@@ -4,9 +4,11 @@ import { Widget } from '@lumino/widgets';
 import { RECORD_TYPE } from '../protocol/messages';
 import { TYPESET } from '../view/prose';
 import { textBlock } from '../view/code';
-import { isRecord, type RunRecord } from '../view/record';
+import { brokenOff, isRecord, type RunRecord, WIDGET_TYPE } from '../view/record';
 import { RecordView } from '../view/view';
 import { Charts } from './charts';
+
+const WORDS = 'This run did not end here: its kernel ended, or the notebook was saved, while it went on.';
 
 /** A saved record as the cards that it was live, without what acts; drawn when it comes into sight. */
 class RecordRenderer extends Widget implements IRenderMime.IRenderer {
@@ -36,7 +38,9 @@ class RecordRenderer extends Widget implements IRenderMime.IRenderer {
       this.node.replaceChildren(textBlock(String(words)));
       return;
     }
-    this.record = data;
+    // While it is with its widget, the run may go on.
+    const brokeOff = data.state === 'running' && !(WIDGET_TYPE in model.data);
+    this.record = brokeOff ? { ...brokenOff(data, WORDS), seconds: data.seconds } : data;
     if (this.view || typeof IntersectionObserver === 'undefined') {
       this.draw();
     } else if (!this.sight) {

@@ -5,6 +5,9 @@ export type ItemState = 'pending' | 'running' | 'done' | 'failed' | 'denied' | '
 /** Data by MIME type, as notebooks keep it. */
 export type MimeBundle = Record<string, unknown>;
 
+/** Of a widget in the outputs of a cell. */
+export const WIDGET_TYPE = 'application/vnd.jupyter.widget-view+json';
+
 /** The fields of every kind of item; which of them are there depends on `kind`. Unknown kinds are not drawn. */
 export interface Item {
   id: string;
@@ -158,4 +161,12 @@ export function brokenOff(record: RunRecord, words: string): RunRecord {
       { id: 'broken-off', kind: 'note', state: 'done', text: words }
     ]
   };
+}
+
+/** What the model wrote in a run, for readers that know nothing of records. */
+export function textOfRecord(record: RunRecord): string {
+  return record.items
+    .filter(({ kind }) => kind === 'text')
+    .map(({ text }) => text ?? '')
+    .join('\n\n');
 }

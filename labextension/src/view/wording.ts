@@ -148,7 +148,8 @@ export function footerParts(record: RunRecord): string[] {
     record.calls > 0 ? `${count(record.turns, 'turn')} · ${count(record.calls, 'call')}` : '',
     usage ? `${count(read, 'token')} in · ${usage.output.toLocaleString('en')} out` : '',
     usage || !running ? money(record.cost) : '',
-    record.seconds === null ? elapsed(record.started) : duration(record.seconds)
+    // Of a run that broke off, the notebook may not know how long it took.
+    record.seconds !== null ? duration(record.seconds) : running ? elapsed(record.started) : ''
   ].filter(Boolean);
 }
 

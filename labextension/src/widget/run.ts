@@ -1,5 +1,6 @@
 import { Client, type Transport } from '../protocol/client';
 import { element } from '../view/element';
+import { tellLastSeen } from '../view/last_seen';
 import { brokenOff, type RunRecord } from '../view/record';
 import { stopRun } from '../view/stop';
 import { RecordView } from '../view/view';
@@ -35,12 +36,14 @@ export function renderRun({ transport, element: target, onGone }: Place): () => 
       view.update(brokenOff(shown, 'The kernel ended, and this run with it.'));
     }
   });
+  const stopTelling = tellLastSeen(() => shown);
   client.attach().catch((error: Error) => {
     if (target.isConnected) {
       target.append(element('div', 'am-view am-note', error.message));
     }
   });
   return () => {
+    stopTelling();
     client.dispose();
     view.dispose();
   };
