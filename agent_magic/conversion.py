@@ -24,6 +24,7 @@ BRANCH_SUMMARY_PREFIX = (
     "The conversation went another way for a while and came back to this point. What happened there:\n\n<summary>\n"
 )
 BRANCH_SUMMARY_SUFFIX = "\n</summary>"
+COMMAND_PREFIX = "The user ran this command:\n\n"
 
 
 # The dispatch costs more than all else that is done to these in a long history.
@@ -85,7 +86,7 @@ def _(message: CustomMessage) -> UserMessage:
 
 def bash_execution_text(message: BashExecutionMessage) -> str:
     """A command and what became of it, as the model reads it."""
-    parts = [f"The user ran this command:\n\n{_fenced(message.command)}"]
+    parts = [f"{COMMAND_PREFIX}{_fenced(message.command)}"]
     parts.append(f"Its output:\n\n{_fenced(message.output)}" if message.output.strip() else "It printed nothing.")
     if message.truncated:
         where = f"; all of it is in {message.full_output_path}" if message.full_output_path else ""

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from ..abort import AbortSignal
 from ..config import RequestConfig, StopReason
+from ..conversion import COMMAND_PREFIX
 from ..events import StreamEvent, StreamItem, delta_event, stop_event
 from ..messages import (
     AssistantMessage,
@@ -106,7 +107,12 @@ def _introduces_itself(message: AssistantMessage) -> bool:
 
 
 def question_of(message: UserMessage) -> str:
-    """What the user typed, without fenced material such as the summaries of mentioned variables."""
+    """What the user typed, without fenced material such as the summaries of mentioned variables.
+
+    A command that the user ran asks for nothing, whatever it printed.
+    """
+    if message.text.startswith(COMMAND_PREFIX):
+        return ""
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
     return " ".join(_FENCED.sub(" ", "\n".join(texts)[:_READ]).split())
 

@@ -53,6 +53,15 @@ def after(content: Any, is_error: bool = False) -> str:
     return ask(asked, called, result(called.tool_calls[0], content, is_error)).text
 
 
+def test_what_a_command_printed_is_no_request() -> None:
+    def leave(code: int) -> None:
+        """Exit with a code."""
+
+    ran = am.convert_to_llm_message(am.BashExecutionMessage("false", exit_code=1))
+    assert ask(ran, "hello", tools=(leave,)).tool_calls == ()
+    assert [call.arguments for call in ask(ran, "Exit with 5", tools=(leave,)).tool_calls] == [{"code": 5}]
+
+
 def test_it_says_what_it_is() -> None:
     assert DEMO.name == "demo: built-in, no language model"
     assert "no language model" in ask("Hello").text
