@@ -13,6 +13,8 @@ from ..usage import Usage
 
 # The tool whose arguments are a structured answer.
 FINAL_ANSWER = "final_answer"
+# The type of the message that sends an answer back which does not fit.
+CORRECTION = "correction"
 
 
 class StopCause(Choice):

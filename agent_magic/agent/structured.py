@@ -12,12 +12,12 @@ from typing import Any
 
 from ..config import RequestConfig, StopReason
 from ..errors import InvalidDataError, UnsupportedParameterError
-from ..messages import AssistantMessage, ToolResultMessage, UserMessage
+from ..messages import AssistantMessage, CustomMessage, ToolResultMessage
 from ..models import Model
 from ..providers.apis import adapter_for
 from ..tools.tool import AgentTool, Arguments, ToolContext
 from .output_type import AnswerMismatchError, OutputType
-from .reply import FINAL_ANSWER
+from .reply import CORRECTION, FINAL_ANSWER
 
 REPAIRS = 1
 _DESCRIPTION = "Give the final answer. Call this once, when all else is done, and write nothing beside it."
@@ -46,7 +46,7 @@ class StructuredAnswer:
         self.value: Any = None
         self.fault: str | None = None
         self._repairs = REPAIRS
-        self._advice: UserMessage | None = None
+        self._advice: CustomMessage | None = None
         self._values: dict[str, Any] = {}
         asked = {**given, "response_schema": wanted.schema, "tools": tuple(tools.values()) or None}
         reasons = _refused(model, defaults.replace(**asked))
@@ -79,10 +79,11 @@ class StructuredAnswer:
             return False
         self._repairs -= 1
         if not given:
-            self._advice = UserMessage(self._what_is_wrong())
+            # No message of the user: views, undo and retry tell the two apart.
+            self._advice = CustomMessage(CORRECTION, self._what_is_wrong())
         return True
 
-    def take_advice(self) -> list[UserMessage]:
+    def take_advice(self) -> list[CustomMessage]:
         """What the model has to be told about its last answer; given once."""
         advice, self._advice = self._advice, None
         return [] if advice is None else [advice]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..agent.preflight import NOT_ALLOWED
+from ..agent.reply import CORRECTION
 from ..config import StopReason
 from ..errors import AbortedError, BudgetExceededError
 from ..events import (
@@ -228,7 +229,8 @@ class Recorder:
                 names = ", ".join(filter(None, map(name_of_block, added)))
                 self._add_content("context", added, title=f"What the model saw of {with_note(names, _SMALL)}")
         elif message.role == "custom" and message.display:
-            self._add_content("context", message.content)
+            named = {"title": _sent_back(message.text)} if message.custom_type == CORRECTION else {}
+            self._add_content("context", message.content, **named)
         elif message.role in ("compactionSummary", "branchSummary"):
             summary = self._journal.fit("detail", message.summary)
             self._journal.add("context", "done", title="Summary of earlier messages", text=summary)
@@ -424,6 +426,11 @@ def _cause(outcome: Any) -> str:
     if isinstance(outcome, BaseException):
         return "error"
     return str(getattr(outcome, "stop_cause", None) or "completed")
+
+
+def _sent_back(text: str) -> str:
+    """The line for what the loop told the model about its answer, of which the first lines say what is wrong."""
+    return f"Sent back to the model: {one_line(text, _SMALL)}"
 
 
 def _error_text(error: BaseException) -> str:

@@ -69,6 +69,8 @@ class TerminalView(QuietView):
             self._line(f"{one_line(item['name'])}({item.get('summary', '')})  {state}")
         elif kind == "note":
             self._line(self._styled(one_line(item["text"], 500), DIM))
+        elif kind == "context" and item.get("title"):
+            self._line(self._styled(one_line(item["title"], 500), DIM))
         if kind == "text" and complete:
             self._end_line()
         return complete

@@ -159,7 +159,8 @@ def test_an_answer_that_does_not_fit_is_repaired_once_with_what_is_wrong() -> No
     agent = am.Agent(model)
     reply = agent.run("go", output_type=Person)
     assert reply.value == Person(name="Ada", age=36)
-    assert [message.role for message in reply.messages] == ["user", "assistant", "user", "assistant"]
+    assert [message.role for message in reply.messages] == ["user", "assistant", "custom", "assistant"]
+    assert model.requests[1].context.messages[-1].role == "user"
     told = reply.messages[2].text
     assert "age: Input should be greater than or equal to 0 (received -1)" in told
     assert json.loads(told.rpartition("\n")[2]) == model.requests[0].config.response_schema

@@ -4,6 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent_magic.notebook.html import record_html
+from agent_magic.notebook.markdown import record_markdown
+from agent_magic.notebook.plain import record_plain, whole_record
+
 from .kernel_client import Kernel, Message
 
 pytestmark = pytest.mark.kernel
@@ -56,6 +60,21 @@ def test_an_answer_that_does_not_fit_is_kept_and_the_cell_fails(kernel: Kernel) 
     assert cell.error["ename"] == "OutputTypeError"
     assert "Very large." in cell.text
     assert value_of(kernel, "reply.text, reply.value, reply.usage.total_tokens > 0") == "('Very large.', None, True)"
+
+
+def test_what_sends_an_answer_back_is_not_drawn_as_said_by_the_user(kernel: Kernel) -> None:
+    kernel.run(f"agent.model = am.scripted('Oslo is large.', {OSLO!r})")
+    cell = kernel.run("%%agent --as City --new\nOslo?")
+    assert [item["kind"] for item in cell.record["items"]] == ["user", "text", "context", "text"]
+    told = cell.record["items"][2]
+    title = "Sent back to the model: The answer does not fit: The answer is not JSON"
+    assert told["title"].startswith(title)
+    assert "JSON of this schema" in told["text"]
+    for written in (record_html, record_markdown, record_plain, whole_record):
+        assert title in written(cell.record)
+        assert "You:" not in written({**cell.record, "items": cell.record["items"][1:]})
+    again = kernel.run(f"agent.model = am.scripted({OSLO!r})\n%agent undo")
+    assert again.printed.splitlines() == ["Taken back: Oslo?", "0 messages are left."]
 
 
 def test_an_unknown_type_is_told_before_anything_is_sent(kernel: Kernel) -> None:

@@ -88,6 +88,14 @@ def test_an_answer_is_only_ever_added_to(loaded: Any, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.splitlines()[:3] == ["Thought", "one", "two three"]
 
 
+def test_an_answer_that_is_sent_back_is_told_in_one_line(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    am.get_agent().model = am.scripted("many", "7")
+    loaded.run_cell("%%agent --as int\nhow many?")
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[2]) == ("many", "7")
+    assert lines[1].startswith("Sent back to the model: The answer does not fit: ")
+
+
 def test_a_failing_run_shows_one_line(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
     am.get_agent().model = am.scripted(["half", am.ServerError("on fire")])
     result = loaded.run_cell("%%agent\nhi")
