@@ -24,6 +24,12 @@ class AgentMagicError(Exception):
 
     reply: Any = None
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: it asks the exception. One without a class of its own tells what led to it."""
+        from .tracebacks import lines_for_ipython
+
+        return lines_for_ipython(self, with_cause=type(self) is AgentMagicError and self.__cause__ is not None)
+
 
 class InvalidDataError(AgentMagicError, ValueError):
     """Stored or given data has the wrong shape.

@@ -9,12 +9,16 @@ from typing import Any, TypeVar, cast
 
 from ..abort import AbortSignal
 from ..errors import AbortedError, AgentMagicError
+from ..tracebacks import lines_for_ipython
 
 T = TypeVar("T")
 
 
 class HookError(AgentMagicError):
     """A hook of the agent raised an exception, which is this one's cause."""
+
+    def _render_traceback_(self) -> list[str]:
+        return lines_for_ipython(self, with_cause=True)
 
 
 async def call_hook(signal: AbortSignal, hook: Callable[..., Any], *arguments: Any) -> Any:

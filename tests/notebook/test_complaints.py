@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from agent_magic.notebook.wording import without_ansi
+
 from .kernel_client import Kernel
 
 pytestmark = pytest.mark.kernel
@@ -128,6 +130,40 @@ def test_no_handler_of_the_shell_is_taken_over(kernel: Kernel) -> None:
     error = kernel.run("def f(): return 1/0\nf()").error
     assert error is not None
     assert "f()" in "".join(error["traceback"])
+
+
+def test_an_error_of_the_python_api_shows_the_lines_of_the_user_and_no_inner_frames(kernel: Kernel) -> None:
+    """A dozen frames of the library stood between the line that failed and the message."""
+    kernel.run(
+        "def ask(agent):\n    return agent.run('hi')\n"
+        "def fails():\n    return am.Agent(am.scripted(am.ServerError('on fire')))"
+    )
+    for code in ("ask(fails())", "await fails().prompt('hi')", "am.Agent('no/such')", "fails().map('hi')"):
+        error = kernel.run(code).error
+        assert error is not None
+        lines = [line for text in error["traceback"] for line in without_ansi(text).splitlines()]
+        assert f"----> 1 {code}" in lines
+        assert ("----> 2     return agent.run('hi')" in lines) == (code == "ask(fails())")
+        assert not [line for line in lines if line.startswith("File ")]
+        assert lines[-1].startswith(f"{error['ename']}: {error['evalue']}")
+
+
+def test_an_error_of_a_hook_shows_the_line_in_it_that_failed(kernel: Kernel) -> None:
+    kernel.run(
+        "def hook(turn):\n    return 1/0\nagent_with_hook = am.Agent(am.scripted('a'), should_stop_after_turn=hook)"
+    )
+    error = kernel.run("agent_with_hook.run('hi')").error
+    assert error is not None
+    lines = [line for text in error["traceback"] for line in without_ansi(text).splitlines()]
+    assert "----> 2     return 1/0" in lines
+    assert "----> 1 agent_with_hook.run('hi')" in lines
+    assert not any("run_blocking" in line for line in lines)
+
+
+def test_an_error_that_the_user_raises_from_another_shows_both(kernel: Kernel) -> None:
+    error = kernel.run("raise am.ServerError('mine') from ValueError('first')").error
+    assert error is not None
+    assert "ValueError: first" in without_ansi("\n".join(error["traceback"]))
 
 
 def test_no_cell_shows_a_coroutine(kernel: Kernel) -> None:
