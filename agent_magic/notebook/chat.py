@@ -19,7 +19,7 @@ from ..events import AgentEndEvent, AgentEvent, AgentStartEvent, MessageEndEvent
 from ..messages import UserMessage
 from .bundle import mimebundle
 from .chat_message import chat_message, kept_of
-from .chat_state import state_of
+from .chat_state import queued_texts, state_of
 from .command import Errand
 from .connection import KINDS, Connection, Method, Page, Request, Transport
 from .exchanges import NOTHING_SAID, retry
@@ -127,6 +127,7 @@ class Chat:
         functions: dict[str, Callable[[Request], Any]] = {
             "attach": self.attach,
             "send": self.send,
+            "withdraw": self.withdraw,
             "retry": self.retry,
             "undo": self.undo,
             "new": self.new,
@@ -188,6 +189,13 @@ class Chat:
             self.changed()
             return {"as": "steer" if when == "now" else "follow_up"}
         return {"as": "run"}
+
+    def withdraw(self, request: Request) -> dict[str, Any]:
+        """Give up what no run has taken up yet, as after Stop; the texts go back to the page."""
+        texts = queued_texts(self._kernel)
+        self._kernel.agent.clear_queues()
+        self.changed()
+        return {"texts": texts}
 
     async def retry(self, request: Request) -> None:
         errand = retry(self._kernel, ())

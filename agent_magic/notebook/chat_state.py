@@ -35,11 +35,16 @@ def state_of(kernel: NotebookKernel, run: str | None, history: int) -> dict[str,
         "context": _context(kernel),
         "cost": None if cost is None else float(cost),
         "session": {"id": conversation.session.id, "title": title_of(kernel)},
-        "queue": [_said(message) for waiting in agent.queued_messages for message in waiting],
+        "queue": queued_texts(kernel),
         "notebook": None if notebook is None else str(notebook),
         "problems": [conversation.session.problem] if conversation.session.problem else [],
         "history": history,
     }
+
+
+def queued_texts(kernel: NotebookKernel) -> list[str]:
+    """What the messages say that no run has taken up: those that steer, then those for its end, the oldest first."""
+    return [_said(message) for waiting in kernel.agent.queued_messages for message in waiting]
 
 
 def _tools(kernel: NotebookKernel) -> list[dict[str, Any]]:

@@ -128,6 +128,21 @@ describe('a kernel that restarts', () => {
   });
 });
 
+describe('a new kernel without an agent', () => {
+  test('leaves no word of the search for one, nor of the run that went on', async () => {
+    const page = await ChatPage.opened({ problems: ['The session cannot be written.'] });
+    page.run([userItem('Fit a trend')]);
+    const atWork = page.element.querySelector(':scope > .am-chat > [role=status]')!;
+    expect(atWork.textContent).toBe('The agent is at work.');
+    page.chat.setConnection({ state: 'waiting', text: 'Asking the kernel for its agent…' });
+    expect(atWork.textContent).toBe('');
+    expect(page.notices).toEqual(['Asking the kernel for its agent…']);
+    page.chat.setConnection({ state: 'absent', text: 'This kernel has no agent yet.' });
+    expect(page.notices).toEqual([]);
+    expect(instead(page)).toBe('This kernel has no agent yet.');
+  });
+});
+
 describe('the page', () => {
   test('can draft a message and attach to it', async () => {
     const page = await ChatPage.opened();

@@ -175,6 +175,49 @@ describe('while a run goes on', () => {
     expect(document.activeElement).toBe(page.message);
   });
 
+  test('what waits when a run is stopped here comes back into the field, with what was attached', async () => {
+    const page = await ChatPage.opened();
+    page.run([userItem('Fit a trend')]);
+    page.chat.attach({ kind: 'variable', name: 'df' });
+    page.say('Robustly');
+    await page.answer('send', { as: 'steer' });
+    page.write('Then write it up');
+    page.press('Queue');
+    await page.answer('send', { as: 'follow_up' });
+    const queue = ['Robustly', 'Then write it up'];
+    page.state({ busy: true, run: 'r2', queue });
+    page.write('mine');
+    page.press('Stop');
+    await page.answer('stop', {});
+    expect(page.requested('withdraw')).toEqual([]);
+    page.state({ busy: false, queue });
+    page.state({ busy: false, queue });
+    expect(page.requested('withdraw')).toEqual([{}]);
+    await page.answer('withdraw', { texts: queue });
+    expect(page.message.value).toBe('Robustly\n\nThen write it up\nmine');
+    expect(page.find('.am-chat-chip').textContent).toContain('@df');
+    expect(page.element.querySelector('.am-chat-waiting')).toBeNull();
+  });
+
+  test('what waits when a run is stopped elsewhere goes with the next message, and says so', async () => {
+    const page = await ChatPage.opened();
+    page.run([userItem('Fit a trend')]);
+    page.say('Robustly');
+    await page.answer('send', { as: 'steer' });
+    page.state({ busy: false, queue: ['Robustly'] });
+    expect(page.requested('withdraw')).toEqual([]);
+    expect(page.find('.am-chat-waiting').textContent).toBe('RobustlyNot told yet: goes with your next message');
+  });
+
+  test('a Stop after which nothing waits takes nothing back, then or later', async () => {
+    const page = await ChatPage.opened();
+    page.run([userItem('Fit a trend')]);
+    page.press('Stop');
+    page.state({ busy: false });
+    page.state({ busy: false, queue: ['Of code'] });
+    expect(page.requested('withdraw')).toEqual([]);
+  });
+
   test('Stop leaves the kernel alone where the page interrupts it', async () => {
     const page = await ChatPage.opened();
     page.run([userItem('Fit a trend')]);

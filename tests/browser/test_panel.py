@@ -89,9 +89,16 @@ def test_stop_ends_a_run_of_the_panel_by_its_button_and_by_the_notebooks_own(vis
         chat.say("Begin")
         expect(chat.turns).to_have_count(number)
         expect(chat.turns.last).to_contain_text("Begun." if what == "answer" else "running")
+        if what == "answer" and number == 1:
+            chat.say("More of it")
+            expect(chat.log).to_contain_text("Told to the agent at its next step")
         stop()
         expect(chat.turns.last).to_contain_text("stopped")
         chat.is_idle()
+        if what == "answer" and number == 1:
+            # What it was not told comes back to where it was written.
+            expect(chat.field).to_have_value("More of it")
+            expect(chat.log).not_to_contain_text("More of it")
     assert "Ended." not in chat.log.inner_text()
     chat.say("Again")
     chat.shows("Usable.")

@@ -331,6 +331,27 @@ def test_what_arrives_when_it_is_too_late_to_steer_is_the_next_message(fresh: An
     played(fresh, play, "one", "two")
 
 
+def test_what_waits_when_a_run_is_stopped_is_given_up_and_told_to_no_later_run(fresh: Any) -> None:
+    async def play(page: Page) -> None:
+        await page.ask("send", text="first", attachments=[], when="now")
+        await page.until(lambda: "begun" in str(told_of_runs(page)))
+        page.kernel.shell.user_ns["df"] = 1
+        await page.ask("send", text="after", attachments=[], when="next")
+        df = {"kind": "variable", "name": "df"}
+        assert await page.ask("send", text="soon", attachments=[df], when="now") == {"as": "steer"}
+        await page.ask("stop")
+        await page.until(lambda: not page.state["busy"])
+        assert page.state["queue"] == ["soon", "after"]
+        assert await page.ask("withdraw") == {"texts": ["soon", "after"]}
+        await page.until(lambda: page.state["queue"] == [])
+        assert await page.ask("withdraw") == {"texts": []}
+        await page.say("second")
+        assert [text for text in history(page) if text in ("first", "soon", "after", "second")] == ["first", "second"]
+        assert history(page)[-1] == "two"
+
+    played(fresh, play, ["begun", am.Delay(10)], "two")
+
+
 def test_what_is_sent_while_a_run_is_about_to_begin_steers_it(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def play(page: Page) -> None:
         ready = asyncio.Event()

@@ -41,6 +41,8 @@ export class Chat implements ChatControl {
   private readonly unseen: [string, string][] = [];
   /** Those of which the kernel knows that there is a page for them. */
   private readonly toldOf = new Set<string>();
+  /** Whether Stop was pressed here, and the run has not ended. */
+  private isStopping = false;
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
   private isAttached = false;
@@ -127,6 +129,9 @@ export class Chat implements ChatControl {
     this.requests.giveUp(this.words('The connection to the kernel was lost before it answered.'));
     this.attempt += 1;
     this.isAttached = false;
+    this.isStopping = false;
+    // A run that is followed again is no news, and a new kernel has none.
+    this.live.textContent = '';
     this.showConnected();
     if (connection.state === 'ready') {
       void this.connect();
@@ -226,6 +231,7 @@ export class Chat implements ChatControl {
   /** Show `text` where the conversation stands. What has been written is kept, also while it is not shown. */
   private showInstead(text: string, canWrite: boolean, action?: ConnectionAction): void {
     const message = element('p', { role: 'status' }, text);
+    this.notices.setProblems([]);
     this.absent.replaceChildren(message);
     this.absent.hidden = false;
     this.log.element.hidden = true;
@@ -265,6 +271,12 @@ export class Chat implements ChatControl {
     this.state = state;
     this.showState();
     this.tellOfQuestions(state);
+    if (this.isStopping && !state.busy) {
+      this.isStopping = false;
+      if (state.queue.length > 0) {
+        void this.takeBack();
+      }
+    }
     if (state.history !== this.history || isMissing) {
       this.history = state.history;
       this.isBehind = true;
@@ -334,11 +346,25 @@ export class Chat implements ChatControl {
   }
 
   private async stop(): Promise<void> {
+    this.isStopping = this.state?.busy ?? false;
     try {
       await stopRun(this.root, this.client);
     } catch (error) {
       this.composer.adviseStop(this.words('%1 Use the kernel’s Stop button.', messageOf(error)));
     }
+  }
+
+  /** The run was stopped: what it was still to be told goes back to where it was written. */
+  private async takeBack(): Promise<void> {
+    try {
+      const { texts } = await this.requests.request('withdraw', {});
+      const attachments = texts.flatMap(text => this.outbox.takeBack(text));
+      this.state = this.state && { ...this.state, queue: [] };
+      this.composer.restore(texts.filter(Boolean).join('\n\n'), attachments);
+    } catch (error) {
+      this.notices.addError(messageOf(error));
+    }
+    this.showMessages();
   }
 
   private runActions(run: string): RunActions {

@@ -26,8 +26,8 @@ export class Outbox {
   private readonly words: Words;
   private readonly said: Said;
   private sent: SentMessage[] = [];
-  /** Of what the kernel has queued: what steers the run. */
-  private steering = new Set<string>();
+  /** What the kernel has queued for a run that goes on, until it is said or taken back. */
+  private waiting: SentMessage[] = [];
 
   constructor(words: Words, said: Said) {
     this.words = words;
@@ -48,8 +48,8 @@ export class Outbox {
   /** The kernel has taken it. */
   accept(message: SentMessage, as: NonNullable<SentMessage['as']>): void {
     message.as = as;
-    if (as === 'steer') {
-      this.steering.add(message.text);
+    if (as !== 'run') {
+      this.waiting.push(message);
     }
   }
 
@@ -58,19 +58,33 @@ export class Outbox {
     this.sent = this.sent.filter(other => other !== message);
   }
 
+  /** The kernel has given up a message of these words that waited; returns what was attached to it here. */
+  takeBack(text: string): readonly Attachment[] {
+    const message = this.waiting.find(message => message.text === text);
+    this.waiting = this.waiting.filter(other => other !== message);
+    this.sent = this.sent.filter(other => other !== message);
+    return message?.attachments ?? [];
+  }
+
   /** What the log does not show, given what waits in the kernel and whether it is at work. */
   pending(queue: readonly string[], busy: boolean): PendingMessage[] {
     this.sent = this.sent.filter(message => !this.isShown(message, queue, busy));
     const known = new Set([...queue, ...this.texts]);
-    this.steering = new Set([...this.steering].filter(text => known.has(text)));
+    this.waiting = this.waiting.filter(({ text }) => known.has(text));
     const soon = this.words('Told to the agent at its next step');
+    const noteOf = (text: string) =>
+      !busy
+        ? this.words('Not told yet: goes with your next message')
+        : this.waiting.some(message => message.text === text && message.as === 'steer')
+          ? soon
+          : this.words('Queued');
     return [
       ...this.sent.map(({ text, attachments, as }) => ({
         text,
         attached: attachments.map(attachment => nameOf(attachment, this.words)),
         note: as === 'steer' ? soon : ''
       })),
-      ...queue.map(text => ({ text, attached: [], note: this.steering.has(text) ? soon : this.words('Queued') }))
+      ...queue.map(text => ({ text, attached: [], note: noteOf(text) }))
     ];
   }
 

@@ -113,6 +113,8 @@ export interface Methods {
   answer: [Answer & { run: string }, Nothing];
   stop: [Nothing, Nothing];
   send: [{ text: string; attachments: Attachment[]; when: 'now' | 'next' }, { as: 'run' | 'steer' | 'follow_up' }];
+  /** Gives up what no run has taken up yet; the texts of that, in the order of `queue`. */
+  withdraw: [Nothing, { texts: string[] }];
   retry: [Nothing, Nothing];
   undo: [Nothing, Nothing];
   new: [Nothing, Nothing];
