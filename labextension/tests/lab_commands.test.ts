@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { FakeCell, FakeChat, FakeKernel, FakeNotebook, FakeTracker, settled, words } from './lab_page';
 import { AskAgent } from '../src/lab/ask_agent';
@@ -233,6 +233,20 @@ describe('a cell that failed', () => {
     expect(cell.button()).toBeNull();
     cell.run(false);
     expect(cell.button()).toBeNull();
+  });
+
+  test('offers nothing where it was only stopped', async () => {
+    await page.loads();
+    const cell = made();
+    const failed = { output_type: 'error', ename: 'ValueError', evalue: 'no', traceback: [] };
+    const stopped = { ...failed, ename: 'KeyboardInterrupt', evalue: 'The agent was stopped.' };
+    const outputs = vi.spyOn(page.notebook.cell('a').outputs, 'toJSON');
+    outputs.mockReturnValue([stopped]);
+    cell.run(false);
+    expect(cell.button()).toBeNull();
+    outputs.mockReturnValue([stopped, failed]);
+    cell.run(false);
+    expect(cell.button()).not.toBeNull();
   });
 
   test('says what to do when the agent has gone meanwhile', async () => {

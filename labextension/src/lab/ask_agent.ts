@@ -3,7 +3,7 @@ import type { Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import type { ISignal } from '@lumino/signaling';
 import type { Following } from './following';
 import type { KernelAgent } from './kernel_agent';
-import { errorIn, textOf } from './outputs';
+import { errorIn, isInterrupted, textOf } from './outputs';
 import type { Words } from './words';
 
 const QUESTION =
@@ -74,7 +74,11 @@ export class AskAgent {
 
   private offer(notebook: Notebook, cell: Cell): void {
     const panel = this.notebooks().find(({ content }) => content === notebook);
-    if (!panel || !isCode(cell) || !errorIn(cell.model.outputs.toJSON()) || !this.following.agentOf(panel)?.isLoaded) {
+    if (!panel || !isCode(cell) || !this.following.agentOf(panel)?.isLoaded) {
+      return;
+    }
+    const outputs = cell.model.outputs.toJSON();
+    if (!errorIn(outputs) || isInterrupted(outputs)) {
       return;
     }
     const button = document.createElement('button');

@@ -21,6 +21,11 @@ export function errorIn(outputs: readonly IOutput[]): string | null {
   return errors.length > 0 ? textOf(errors.slice(-1)) : null;
 }
 
+/** Whether the last error among `outputs` says only that somebody stopped the cell. */
+export function isInterrupted(outputs: readonly IOutput[]): boolean {
+  return outputs.filter(output => output.output_type === 'error').at(-1)?.ename === 'KeyboardInterrupt';
+}
+
 function textOfOutput(output: IOutput): string {
   switch (output.output_type) {
     case 'stream':
