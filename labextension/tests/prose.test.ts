@@ -288,6 +288,8 @@ test('code can be copied, and inserted where the page can', () => {
   expect(buttons.map(button => button.textContent)).toEqual(['Copy', 'Insert']);
   buttons[1]!.click();
   expect(insertCode).toHaveBeenCalledWith('x = 1');
+  prose.update('```output\nx\n```', true);
+  expect([...prose.element.querySelectorAll('button')].map(button => button.textContent)).toEqual(['Copy']);
   expect([...whole('```\nx\n```').element.querySelectorAll('button')].map(button => button.textContent)).toEqual([
     'Copy'
   ]);

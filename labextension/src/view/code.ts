@@ -3,6 +3,9 @@ import { highlighted } from './highlight';
 import type { ViewHost } from './view';
 import { type Words, wordsOf } from './words';
 
+// Languages of blocks that hold what was printed or written, and nothing to run.
+const NO_CODE: ReadonlySet<string> = new Set(['text', 'txt', 'plain', 'plaintext', 'output', 'console']);
+
 /** Code that a tool is called with, in a box of its own: it can be copied, but is not meant for the notebook. */
 export function codeBlock(code: string, language: string): HTMLElement {
   const box = element('div', 'am-code', element('pre', '', element('code', '', highlighted(code, language))));
@@ -30,12 +33,13 @@ export function dressCode(target: HTMLElement, host: ViewHost = {}): void {
     const source = () => code.textContent ?? '';
     const copy = button(words('Copy'), 'am-quiet', () => void copied(copy, source(), words));
     const buttons = element('div', 'am-code-buttons', copy);
-    if (host.insertCode) {
+    const isToRun = !NO_CODE.has(/^language-(.*)$/.exec(code.className)?.[1] ?? '');
+    if (host.insertCode && isToRun) {
       const insert = button(words('Insert'), 'am-quiet', () => host.insertCode!(source()));
       insert.title = words('Insert into the notebook as a cell');
       buttons.append(insert);
     }
-    if (host.applyCode) {
+    if (host.applyCode && isToRun) {
       const apply = button(words('Apply'), 'am-quiet', () => host.applyCode!(source()));
       apply.title = words('Replace the code of the selected cell');
       buttons.append(apply);
