@@ -38,6 +38,24 @@ describe('the model', () => {
     ]);
   });
 
+  test('says how to get others where no key opens any', async () => {
+    const page = await ChatPage.opened();
+    page.press('Model: openai/gpt-5-mini');
+    const told = () => page.find('.am-chat-popup:not([hidden]) [role=status]').textContent;
+    const demo = { ...MODELS[2]!, id: 'demo' };
+    await page.answer('models', { models: [demo], current: 'demo' });
+    expect(told()).toBe('For a real model, set a key such as OPENAI_API_KEY, or type %agent login openai in a cell.');
+    const search = async (models: ModelInfo[]) => {
+      document.activeElement!.dispatchEvent(new Event('input', { bubbles: true }));
+      vi.advanceTimersByTime(200);
+      await page.answer('models', { models, current: 'demo' });
+    };
+    await search([MODELS[1]!]);
+    expect(told()).toBe('These need a key: type %agent login anthropic in a cell.');
+    await search([demo, MODELS[0]!]);
+    expect(told()).toBe('');
+  });
+
   test('is chosen by arrows and Enter, and the focus returns', async () => {
     const page = await opened();
     const field = document.activeElement!;

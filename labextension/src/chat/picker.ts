@@ -9,6 +9,8 @@ import { messageOf, type Words } from './words';
 
 // The kernel answers with no more models than this.
 const MOST = 50;
+// Built in, and no real model.
+const DEMO = 'demo';
 
 /** The button that shows the model, and the list in which another is chosen: a combobox over a listbox. */
 export class ModelPicker {
@@ -56,16 +58,30 @@ export class ModelPicker {
   /** The models that can be used now stand first. */
   private show(found: ModelInfo[], current: string): void {
     const models = [...found.filter(model => model.key), ...found.filter(model => !model.key)];
+    const { words } = this;
     if (models.length === 0) {
-      this.search.tell(this.words('No model has “%1” in its name.', this.search.field.value.trim()));
-    } else if (models.length >= MOST) {
-      this.search.tell(this.words('The first %1 models; search to find others.', models.length));
+      this.search.tell(words('No model has “%1” in its name.', this.search.field.value.trim()));
+    } else {
+      const more = models.length < MOST ? '' : words('The first %1 models; search to find others.', models.length);
+      this.search.tell([more, this.howToGetOthers(models)].filter(Boolean).join(' '));
     }
     this.options.show(
       models,
       model => this.described(model, model.id === current),
       models.findIndex(model => model.id === current)
     );
+  }
+
+  /** Where no key opens any of these models: what to do, else nothing. */
+  private howToGetOthers(models: ModelInfo[]): string {
+    const { words } = this;
+    if (models.some(model => model.key && model.id !== DEMO)) {
+      return '';
+    }
+    const closed = models.find(model => !model.key);
+    return closed
+      ? words('These need a key: type %agent login %1 in a cell.', closed.id.split('/')[0]!)
+      : words('For a real model, set a key such as OPENAI_API_KEY, or type %agent login openai in a cell.');
   }
 
   private described(model: ModelInfo, isCurrent: boolean): Option {
