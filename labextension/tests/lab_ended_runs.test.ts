@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { describe, expect, test } from 'vitest';
 
 import { FakeCell, FakeKernel, FakeNotebook, FakeTracker, settled } from './lab_page';
-import { call, running, text } from './records';
+import { call, record, running, text } from './records';
 import { showEndedRuns } from '../src/lab/ended_runs';
 import { RECORD_TYPE } from '../src/protocol/messages';
 import { tellLastSeen } from '../src/view/last_seen';
@@ -113,6 +113,16 @@ describe('a run that a notebook shows as a widget', () => {
     await settled();
     stops.forEach(stop => stop());
     expect(cell.data).toEqual({ [RECORD_TYPE]: seen, 'text/plain': 'First.\n\nThen' });
+  });
+
+  test('is left to the kernel where the page has seen it end', async () => {
+    const [page, cell] = [new Page(), new Shown(live('w1'))];
+    page.opens(kernelWith(), cell);
+    const stop = tellLastSeen(() => record([text('1', 'Done.')]));
+    page.isReady();
+    await settled();
+    stop();
+    expect(cell.output).toEqual([live('w1')]);
   });
 
   test('is left alone where it began while the kernel answered, or the kernel did not answer', async () => {

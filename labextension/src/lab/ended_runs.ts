@@ -51,8 +51,12 @@ class EndedRuns {
         .filter(({ widget }) => asked.has(widget) && !known.has(widget))
         .forEach(({ outputs, place, record }) => {
           const output = outputs.get(place).toJSON();
-          const data = withoutWidget(output.data as MimeBundle, record);
-          outputs.set(place, { ...output, data } as IOutput);
+          const seen = lastSeen(record.run);
+          // Of one that was seen to end, the kernel tells the page the record and the number of the cell.
+          if (!seen || seen.state === 'running') {
+            const data = withoutWidget(output.data as MimeBundle, seen);
+            outputs.set(place, { ...output, data } as IOutput);
+          }
         });
     }
   }
@@ -83,10 +87,9 @@ class EndedRuns {
 }
 
 /** The output as it was saved with the run, or what a view of this page has seen of it since. */
-function withoutWidget(data: MimeBundle, saved: RunRecord): MimeBundle {
-  const record = lastSeen(saved.run);
-  if (record) {
-    return { [RECORD_TYPE]: record, 'text/plain': textOfRecord(record) };
+function withoutWidget(data: MimeBundle, seen: RunRecord | null): MimeBundle {
+  if (seen) {
+    return { [RECORD_TYPE]: seen, 'text/plain': textOfRecord(seen) };
   }
   return Object.fromEntries(Object.entries(data).filter(([type]) => type !== WIDGET_TYPE));
 }
