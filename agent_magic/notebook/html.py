@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .limits import DETAIL_LIMIT, FALLBACK_LIMIT, head
+from .limits import DETAIL_LIMIT, FALLBACK_LIMIT, head, left_out
 from .outputs import IMAGE_TYPES
 from .prose import CELL_STYLE, LINE, PRE_STYLE, TABLE_STYLE, GrowingProse, escaped, prose_html
 from .tables import TABLE_TYPE, is_table, rows_that_fit, table_title
@@ -186,7 +186,7 @@ def _small(text: str) -> str:
 def _pre(text: str, limit: int | None = FALLBACK_LIMIT) -> str:
     text = visible(text).rstrip("\n")
     kept = text if limit is None else head(text, limit)
-    note = "" if len(kept) == len(text) else _small(f"{len(text) - len(kept):,} characters left out")
+    note = "" if len(kept) == len(text) else _small(left_out(text, len(kept)))
     # A line break first, because readers of HTML drop one there.
     return f'<pre style="{PRE_STYLE}">\n{html.escape(kept)}</pre>{note}\n'
 

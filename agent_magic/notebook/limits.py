@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,12 @@ ANSWER_ROOM = 380_000
 DETAIL_ROOM = 600_000
 
 _DEEPEST = 40
+
+# How a text tells of an earlier cut: with a number, or without one where nobody has counted.
+_CUT = re.compile(
+    r"\n(?:\[… (?P<middle>[\d,]+) characters left out …\]\n|… (?P<end>[\d,]+) characters left out"
+    r"|\[… the rest of this [^\n]* was left out\])"
+)
 
 
 def whole_characters(text: str) -> str:
@@ -67,4 +74,15 @@ def with_note(text: str, limit: int) -> str:
     """`text`, cut at `limit` bytes; then its end says how much was left out."""
     text = whole_characters(text)
     kept = head(text, limit)
-    return kept if len(kept) == len(text) else f"{kept}\n… {len(text) - len(kept):,} characters left out"
+    return kept if len(kept) == len(text) else f"{kept}\n… {left_out(text, len(kept))}"
+
+
+def left_out(text: str, kept: int) -> str:
+    """Words for what is gone of `text` but for its first `kept` characters, and for what was cut from it before."""
+    number, counted = len(text) - kept, True
+    for note in _CUT.finditer(text):
+        if note.end() > kept:
+            earlier = note["middle"] or note["end"]
+            number += int((earlier or "0").replace(",", "")) - (note.end() - max(kept, note.start()))
+            counted = counted and earlier is not None
+    return f"{'' if counted else 'more than '}{number:,} characters left out"

@@ -53,11 +53,17 @@ def cut(text: str, limit: int = MAX_TEXT) -> str:
     """`text`, or its beginning and end with a note between them of what was left out."""
     if len(text) <= limit:
         return text
-    left_out = len(text) - max(0, limit - 60)
-    note = f"\n[… {left_out:,} characters left out …]\n"
-    room = max(0, limit - len(note))
+    # The note takes room too, which makes its number larger, and at the edge longer.
+    room, note = limit, _note(len(text) - limit)
+    while room > 0 and room + len(note) > limit:
+        room = max(0, limit - len(note))
+        note = _note(len(text) - room)
     tail = room // 4
     return f"{text[: room - tail]}{note}{text[len(text) - tail :]}"
+
+
+def _note(left_out: int) -> str:
+    return f"\n[… {left_out:,} characters left out …]\n"
 
 
 def _content(value: Any) -> tuple[Content, ...]:

@@ -1,3 +1,4 @@
+import re
 import time
 from typing import Any
 
@@ -11,6 +12,7 @@ from agent_magic.notebook.bundle import mimebundle
 from agent_magic.notebook.html import HtmlWriter, item_html, record_html
 from agent_magic.notebook.limits import FALLBACK_LIMIT
 from agent_magic.notebook.record import RECORD_TYPE
+from agent_magic.tools.result import to_result
 from agent_magic.usage import Usage
 
 from .record_script import MODEL, Script, checked
@@ -131,6 +133,21 @@ def test_a_long_result_is_cut_in_the_readable_forms_with_a_note() -> None:
         assert forms[kind].count("x") < FALLBACK_LIMIT + 100
         assert "8,000 characters left out" in forms[kind]
     assert forms[RECORD_TYPE]["items"][0]["result"] == "x" * 10_000
+
+
+def test_what_is_left_out_is_counted_from_the_whole_and_not_from_what_the_model_got() -> None:
+    script = Script().calls(CALL).start(CALL).result(CALL, to_result("x" * 1_300_000).text)
+    forms = mimebundle(script.recorder.record())
+    for kind in ("text/html", "text/markdown", "text/plain"):
+        assert "1,298,000 characters left out" in forms[kind]
+        assert forms[kind].count("characters left out") == 1
+
+
+def test_a_list_that_was_never_written_to_its_end_has_more_left_out_than_is_known() -> None:
+    script = Script().calls(CALL).start(CALL).result(CALL, to_result(list(range(1_000_000))).text)
+    forms = mimebundle(script.recorder.record())
+    for kind in ("text/html", "text/markdown", "text/plain"):
+        assert re.search(r"more than 13,9\d\d characters left out", forms[kind])
 
 
 def test_a_table_is_drawn_from_its_data() -> None:
