@@ -80,6 +80,8 @@ class Recorder:
         self._with_content_images: set[str] = set()
         self._denied: dict[str, str] = {}
         self._usage: Usage | None = None
+        # Whether a model said something and nobody told what it took.
+        self._uncounted = False
         self._failure: str | None = None
         self._noted: set[str] = set()
 
@@ -190,6 +192,9 @@ class Recorder:
         if cause == "error":
             text = _error_text(outcome) if isinstance(outcome, BaseException) else self._failure or "The run failed."
             journal.add("error", "failed", text=journal.fit("answer", with_note(without_ansi(text), DETAIL_LIMIT)))
+        if self._usage is None and not self._uncounted:
+            # Nothing came of any model, so that this price is known.
+            journal.set(None, cost=0.0)
         journal.set(
             None,
             state={"error": "failed", "aborted": "aborted"}.get(cause, "done"),
@@ -255,6 +260,7 @@ class Recorder:
         self._blocks = {}
         if message.stop_reason is StopReason.ERROR:
             self._failure = message.error_message or "The model's answer broke off."
+        self._uncounted = self._uncounted or (message.usage is None and bool(message.content))
         self._count(message.usage, of_model=True)
 
     def _mend_texts(self, message: Any) -> None:

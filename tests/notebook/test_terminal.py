@@ -106,6 +106,18 @@ def test_a_failing_run_shows_one_line(loaded: Any, capsys: pytest.CaptureFixture
     assert "Traceback" not in shown
 
 
+def test_a_run_that_sent_nothing_costs_the_same_in_its_cell_and_in_the_account(
+    loaded: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    am.get_agent().model = "openai/gpt-5-mini"
+    result = loaded.run_cell("%%agent --new\nhi")
+    assert isinstance(result.error_in_exec, am.AuthenticationError)
+    assert " · $0.00 · " in capsys.readouterr().out
+    loaded.run_line_magic("agent", "cost")
+    assert capsys.readouterr().out.strip().endswith("in all: 0 tokens, $0.00")
+
+
 ASKING = """
 %load_ext agent_magic
 import agent_magic as am

@@ -106,6 +106,19 @@ def test_an_unknown_price_is_a_question_mark() -> None:
     assert "$0" not in words(record_html(record))
 
 
+def test_a_run_that_no_model_answered_has_cost_nothing() -> None:
+    script = Script().ask("Sales?").begin().end(stop_reason="error", error="no key")
+    script.recorder.finish(RateLimitError("no key"))
+    assert checked(script.recorder)["cost"] == 0
+    assert "$0.00" in words(record_html(script.recorder.record()))
+
+
+def test_an_answer_that_nobody_counted_has_an_unknown_price() -> None:
+    script = Script().ask("Sales?").answer("They rose.")
+    script.recorder.finish(Reply())
+    assert "cost ?" in words(record_html(checked(script.recorder)))
+
+
 @pytest.mark.parametrize("cause", [StopCause.MAX_TURNS, StopCause.LENGTH, StopCause.ABORTED])
 def test_an_unusual_end_is_named(cause: StopCause) -> None:
     script = Script().answer("a")
