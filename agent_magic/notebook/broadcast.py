@@ -56,6 +56,11 @@ class Broadcast:
         """Whether a page follows the run."""
         return any(not connection.closed for connection in self._connections)
 
+    @property
+    def is_noted(self) -> bool:
+        """Whether nothing has changed since the last `note`, as while the loop stands still; in any thread."""
+        return bool(self._recorder.seq == self._noted["seq"])
+
     def note(self) -> None:
         """Remember how the record stands, for pages that ask while the loop stands still."""
         seq = self._recorder.seq

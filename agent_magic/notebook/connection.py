@@ -94,7 +94,8 @@ class Method:
     """What answers a request: a function that returns a JSON object, None for an empty one, or an awaitable of either.
 
     It runs on the connection's loop, as soon as that is free. One that is `at_once` runs in the thread that received
-    the request, also while the loop stands still in a tool; so it must be safe there, quick, and no coroutine.
+    the request, also while the loop stands still in a tool; so it must be safe there, quick, and no coroutine, but may
+    give a `Future` of what another thread will answer.
     Whatever it raises is told to the page.
     """
 
@@ -234,6 +235,9 @@ class Connection:
         except Exception as error:
             self._refuse(name, _words(error))
             return
+        if isinstance(result, Future):
+            result.add_done_callback(lambda done: self._settle(name, done))
+            return
         if not inspect.isawaitable(result):
             self._grant(name, result)
             return
@@ -242,8 +246,9 @@ class Connection:
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._settle(name, done))
 
-    def _settle(self, name: str, task: asyncio.Future[Any]) -> None:
-        self._tasks.discard(task)
+    def _settle(self, name: str, task: asyncio.Future[Any] | Future[Any]) -> None:
+        if isinstance(task, asyncio.Future):
+            self._tasks.discard(task)
         if task.cancelled():
             self._refuse(name, "This was stopped.")
         elif (error := task.exception()) is not None:

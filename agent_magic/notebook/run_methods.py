@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from ..errors import AgentMagicError
 from .connection import Method, Request
 
 if TYPE_CHECKING:
+    from .broadcast import Broadcast
     from .kernel import NotebookKernel
     from .question import Question
 
@@ -20,11 +22,15 @@ LAST = 2**53 - 1
 def run_methods(kernel: NotebookKernel) -> Mapping[str, Method]:
     """The methods `snapshot`, `shown`, `answer` and `stop`."""
 
-    def snapshot(request: Request) -> dict[str, Any]:
+    def snapshot(request: Request) -> dict[str, Any] | Future[dict[str, Any]]:
         run = request.text("run")
         view = kernel.view
         if view is not None and view.recorder.run == run:
-            return view.broadcast.snapshot(kernel_loop(kernel))
+            loop = kernel_loop(kernel)
+            if view.broadcast.is_noted:
+                return view.broadcast.snapshot(loop)
+            # The loop is at work, and knows better how the run stands.
+            return asyncio.run_coroutine_threadsafe(_snapshot(view.broadcast, loop), loop)
         for number in reversed(kernel.runs.numbers):
             if kernel.runs[number]["run"] == run:
                 return {"run": run, "seq": LAST, "record": kernel.runs[number]}
@@ -57,6 +63,10 @@ def run_methods(kernel: NotebookKernel) -> Mapping[str, Method]:
         "answer": Method(lambda request: question(request).take(request), at_once=True),
         "stop": Method(stop, at_once=True),
     }
+
+
+async def _snapshot(broadcast: Broadcast, loop: asyncio.AbstractEventLoop) -> dict[str, Any]:
+    return broadcast.snapshot(loop)
 
 
 def kernel_loop(kernel: NotebookKernel) -> asyncio.AbstractEventLoop:

@@ -319,7 +319,7 @@ def test_edited_arguments_are_what_runs(kernel: Kernel, shell: str | None) -> No
     kernel.run("agent.model = am.scripted(call('danger', path='all'), 'Done.')")
     page = Page(kernel, shell, on_run=answering("once", arguments={"path": "one", "times": 2}))
     cell = run(kernel, "%%agent\nhi", page)
-    assert kernel.run("print(agent.messages[-2].text)").printed == "removed one 2\n"
+    assert kernel.run("print(agent.messages[-2].text)").printed.endswith("\nremoved one 2\n")
     approval = next(item for item in cell.record["items"] if item["kind"] == "approval")
     assert approval["arguments"] == {"path": "one", "times": 2}
 
