@@ -33,6 +33,7 @@ class Panel:
         self._connection: Connection | None = None
         # A page closes a comm that it does not know.
         self.refused = False
+        self._waits = False
 
     @property
     def pages(self) -> int:
@@ -40,9 +41,16 @@ class Panel:
         return 0 if self._connection is None else len(self._connection.pages)
 
     def announce(self) -> None:
-        """Tell the pages of this kernel that its agent can be reached; those that know already are told nothing new."""
+        """Tell the pages of this kernel that its agent can be reached; those that know already are told nothing new.
+
+        Who runs a notebook without a page warns of a comm, so there it waits for code that a page may have sent.
+        """
         if self.pages:
             return
+        if not self._may_be_heard():
+            self._wait()
+            return
+        self._wait_no_longer()
         if self._comm is not None:
             self._comm.close()
         self._take(self._new_comm(data={"type": "hello", "protocol": PROTOCOL, "version": __version__}))
@@ -63,11 +71,31 @@ class Panel:
 
     def close(self) -> None:
         """Close the comm at both ends."""
+        self._wait_no_longer()
         comm, self._comm = self._comm, None
         if self._connection is not None:
             self._connection.close()
         if comm is not None:
             comm.close()
+
+    def _may_be_heard(self) -> bool:
+        """Whether a page may have sent the code that runs: it allows input in cells, and loads us silently.
+
+        Before the first request the kernel starts, and whoever comes later finds the comm.
+        """
+        find: Any = getattr(self._kernel.shell.kernel, "get_parent", dict)
+        content = (find() or {}).get("content") or {}
+        return bool(content.get("silent", True) or content.get("allow_stdin", True))
+
+    def _wait(self) -> None:
+        if not self._waits:
+            self._waits = True
+            self._kernel.shell.events.register("pre_execute", self.announce)
+
+    def _wait_no_longer(self) -> None:
+        if self._waits:
+            self._waits = False
+            self._kernel.shell.events.unregister("pre_execute", self.announce)
 
     def _take(self, comm: Any) -> None:
         answer_where_asked(comm)

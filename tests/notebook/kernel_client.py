@@ -15,6 +15,8 @@ from jupyter_client.manager import KernelManager
 
 Message = dict[str, Any]
 
+LOADING = ("%load_ext agent_magic", "load_ipython_extension")
+
 
 @dataclass
 class Cell:
@@ -113,13 +115,19 @@ class Kernel:
         on_message: Callable[[Message], object] = lambda message: None,
         on_silence: Callable[[], object] = lambda: None,
         answers: tuple[str, ...] | None = None,
+        page: bool = True,
         timeout: float = 30,
     ) -> list[Cell]:
-        """Send the cells at once, as "Run all" does, and wait until the last one is done."""
+        """Send the cells at once, as "Run all" does, and wait until the last one is done.
+
+        Input is allowed where there are `answers`, and in a cell that loads the extension, as from a `page`: else the
+        comm of the panel would not be opened.
+        """
         cells: dict[str, Cell] = {}
         self.questions = 0
         for code in codes:
-            identity = self.client.execute(code, allow_stdin=answers is not None, stop_on_error=True)
+            allowed = answers is not None or (page and any(words in code for words in LOADING))
+            identity = self.client.execute(code, allow_stdin=allowed, stop_on_error=True)
             cells[identity] = Cell(time.monotonic())
         left, idle = list(answers or ()), set()
         end = time.monotonic() + timeout

@@ -43,11 +43,12 @@ def assert_saved_well(saved: Any) -> None:
     assert set(output.data) == {"application/vnd.agent-magic.run+json", "text/html", "text/markdown", "text/plain"}
 
 
-def test_nbclient_saves_the_record_and_no_widget_state() -> None:
+def test_nbclient_saves_the_record_and_no_widget_state(caplog: pytest.LogCaptureFixture) -> None:
     """Complaint 59 about other tools: one widget that was displayed made the whole saved notebook unreadable."""
     saved = notebook(CELLS)
     nbclient.NotebookClient(saved, kernel_name="python3", timeout=60).execute()
     assert_saved_well(saved)
+    assert "No handler found for comm target" not in caplog.text
 
 
 def test_papermill_saves_the_record_and_no_widget_state(tmp_path: Path) -> None:

@@ -80,6 +80,27 @@ def test_loading_opens_the_comm_and_shows_nothing() -> None:
         assert loaded.printed == "False False\n"
 
 
+def test_the_comm_is_opened_for_nobody_before_a_page_may_be_there() -> None:
+    """Who runs a notebook without a page allows no input, and warns of a comm that he does not know."""
+    with Kernel() as kernel:
+        page = PanelPage(kernel)
+        for _ in range(2):
+            assert not kernel.run("%load_ext agent_magic", page=False).of_type("comm_open")
+            assert not kernel.run("%agent panel", page=False).of_type("comm_open")
+        assert page.find().comm == ""
+        assert len(kernel.run("1", answers=(), on_message=page.take).of_type("comm_open")) == 1
+        assert not kernel.run("1", answers=()).of_type("comm_open")
+        assert page.attach()["state"]["busy"] is False
+
+
+def test_the_comm_is_opened_for_a_page_that_loads_the_extension_itself() -> None:
+    with Kernel() as kernel:
+        assert not kernel.run("%load_ext agent_magic", page=False).of_type("comm_open")
+        kernel.client.execute("%load_ext agent_magic", silent=True, allow_stdin=False)
+        page = PanelPage(kernel).find()
+        assert page.attach()["state"]["busy"] is False
+
+
 def test_attach_tells_the_state_and_what_was_said(page: PanelPage) -> None:
     assert page.state["busy"] is False
     assert page.state["run"] is None
