@@ -282,6 +282,16 @@ def test_async_tools_overlap(kernel: Kernel) -> None:
     assert time.monotonic() - began < 4.5
 
 
+@pytest.mark.parametrize("how", ["@tool\nasync def", "@tool(thread=True)\ndef"], ids=["async", "thread"])
+def test_what_a_tool_prints_that_runs_beside_others_stands_below_the_run(kernel: Kernel, how: str) -> None:
+    """The quickstart and docs/tools.md say so."""
+    kernel.run(f"{how} loud():\n    '''Loud.'''\n    print('hear me')\n    return 'said'\nanswers(call('loud'), 'ok')")
+    cell = kernel.run("%%agent\nhi")
+    assert cell.printed == "hear me\n"
+    (item,) = [item for item in cell.record["items"] if item["kind"] == "tool"]
+    assert (item["result"], "hear me" in cell.text) == ("said", False)
+
+
 @pytest.mark.parametrize("before", ["", "%%time\n"], ids=["await", "nested"])
 def test_a_time_out_ends_a_tool_on_the_main_thread_and_the_run_goes_on(kernel: Kernel, before: str) -> None:
     kernel.run(
