@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from operator import add
 from typing import Any
 
 from ..config import PromptCaching, RequestConfig, ThinkingLevel, ToolChoice
@@ -52,8 +51,10 @@ def request_body(model: Model, context: Context, config: RequestConfig, quirks: 
     messages += _messages(with_fitting_ids(context.messages, _pattern(quirks.call_id_form), model), model, quirks)
     rest = to_json_bytes(_settings(model, context.tools or {}, config, quirks))
     head = to_json_bytes({"model": model.id})
+    if messages:
+        messages[-1] = messages[-1].removesuffix(b",")
     # Joined only once, since a long history is large.
-    return b"".join((head[:-1], b',"messages":[', *messages[:-1], b"],", rest[1:]))
+    return b"".join((head[:-1], b',"messages":[', *messages, b"],", rest[1:]))
 
 
 def unsupported(model: Model, config: RequestConfig, quirks: Quirks) -> dict[str, str]:
@@ -199,8 +200,11 @@ def _messages(messages: Iterable[Message], model: Model, quirks: Quirks) -> list
 
 
 def _of_texts(openings: list[bytes], texts: list[str], after: bytes) -> list[bytes]:
-    """The JSON of messages that have one text each."""
-    return [(after + b",").join(map(add, openings, to_json_texts(texts))), after, b","] if texts else []
+    """The JSON of messages that have one text each, in pieces as `_messages` gives them."""
+    pieces = [after + b","] * (3 * len(texts))
+    pieces[::3] = openings
+    pieces[1::3] = to_json_texts(texts)
+    return pieces
 
 
 def _with_images_below(messages: Iterable[Message]) -> Iterator[Message]:
