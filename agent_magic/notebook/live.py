@@ -65,6 +65,7 @@ class LiveOutput(QuietView):
         # Whether the display is the widget.
         self._as_widget = False
         self._late: threading.Timer | None = None
+        self._drawn_late = False
         self._lock = threading.Lock()
 
     @property
@@ -137,7 +138,15 @@ class LiveOutput(QuietView):
     def _attach(self, request: Request) -> dict[str, Any]:
         snapshot = self.broadcast.attach(request.connection, self._loop)
         self._loop.call_soon_threadsafe(self._somebody_attached, context=self._context)
+        self._show_again(snapshot["record"])
         return {"run": snapshot}
+
+    def _show_again(self, record: dict[str, Any]) -> None:
+        """Put the widget back where a page attaches that was given HTML, as the loop may stand still."""
+        with self._lock:
+            if self._drawn_late:
+                self._drawn_late, self._as_widget = False, True
+                self._context.copy().run(self._send, self._bundle(record, HtmlWriter()))
 
     def _somebody_attached(self) -> None:
         if self._widget is None:
@@ -159,7 +168,7 @@ class LiveOutput(QuietView):
         def publish() -> None:
             with self._lock:
                 if self._late is late and not self.broadcast.followed:
-                    self._as_widget = False
+                    self._as_widget, self._drawn_late = False, True
                     self._context.copy().run(self._send, data)
 
         late = threading.Timer(max(0.0, self._began + ATTACHING - time.monotonic()), publish)
@@ -182,15 +191,20 @@ class LiveOutput(QuietView):
     def _publish(self, live: bool) -> None:
         began = time.monotonic()
         record = self.recorder.record()
-        data = mimebundle(record, live=live, writer=self._writer)
-        if self._as_widget and self._widget is not None:
-            # The record is for a page that opens what was saved in mid-run, when the widget is no more.
-            data = {**self._widget.bundle, **data, RECORD_TYPE: record}
+        data = self._bundle(record, self._writer) if live else mimebundle(record, writer=self._writer)
         with self._lock:
-            self._late = None
+            self._late, self._drawn_late = None, False
             self._send(data)
         self._shown, self._changed = True, False
         self._pace.spend(max(1.0, (time.monotonic() - began) * RATE / SHARE))
+
+    def _bundle(self, record: dict[str, Any], writer: HtmlWriter) -> dict[str, Any]:
+        """What is shown while the run goes on."""
+        data = mimebundle(record, live=True, writer=writer)
+        if not self._as_widget or self._widget is None:
+            return data
+        # The record is for a page that opens what was saved in mid-run, when the widget is no more.
+        return {**self._widget.bundle, **data, RECORD_TYPE: record}
 
     def _send(self, data: dict[str, Any]) -> None:
         self._publisher.publish(data, {}, transient={"display_id": self._display_id}, update=self._shown)

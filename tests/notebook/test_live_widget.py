@@ -230,6 +230,18 @@ def test_a_page_that_attaches_late_gets_the_widget_back(kernel: Kernel, shell: s
     assert_frozen(kernel, cell)
 
 
+@heard_while_busy
+def test_a_page_that_attaches_late_gets_the_widget_back_also_while_a_tool_holds_the_thread(
+    kernel: Kernel, shell: str | None
+) -> None:
+    kernel.run("agent.model = am.scripted(['I wait.', call('nap')], 'Done.')")
+    cell = run(kernel, "%%agent\nhi", Page(kernel, shell, attaches=0.9))
+    shown = [WIDGET_TYPE in each["content"]["data"] for each in cell.displays]
+    assert shown == [True, False, True, False]
+    assert cell.displays[2]["_time"] - cell.displays[0]["_time"] < 2
+    assert_frozen(kernel, cell)
+
+
 @heard
 def test_the_code_of_the_view_is_sent_where_it_is_asked_for(kernel: Kernel, shell: str | None) -> None:
     kernel.run("agent.model = am.scripted(slowly(10, 0.5))")

@@ -223,7 +223,7 @@ def test_code_is_asked_about_uncut_and_can_be_edited(kernel: Kernel) -> None:
     assert all(f"    | # line {number} \\u202e" in question for number in range(300))
     assert "\u202e" not in question
     assert "    | print('twice')" in cell.asked[4]
-    assert results(kernel)[0][2] == "edited\ntwice"
+    assert results(kernel)[0][2].endswith("\nedited\ntwice")
     (approval,) = [item for item in cell.record["items"] if item["kind"] == "approval"]
     assert approval["state"] == "done"
     assert approval["arguments"] == {"code": "print('edited')\nprint('twice')"}
