@@ -162,7 +162,10 @@ class LiveOutput(QuietView):
         self._draw()
 
     def _draw_late(self) -> None:
-        """The loop will stand still, so that another thread gives the page HTML where it does not attach in time."""
+        """The loop will stand still, so that another thread gives the page HTML where it does not attach in time.
+
+        A page from which the widget was taken while it still loaded would not attach any more, so it has longer here.
+        """
         data = mimebundle(self.recorder.record(), live=True, writer=self._writer)
 
         def publish() -> None:
@@ -171,7 +174,7 @@ class LiveOutput(QuietView):
                     self._as_widget, self._drawn_late = False, True
                     self._context.copy().run(self._send, data)
 
-        late = threading.Timer(max(0.0, self._began + ATTACHING - time.monotonic()), publish)
+        late = threading.Timer(max(0.0, self._began + LOADING - time.monotonic()), publish)
         late.daemon = True
         with self._lock:
             self._late = late
