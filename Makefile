@@ -95,7 +95,7 @@ watch: $(VENV)/local
 
 screenshots: $(VENV)/browser
 	$(IN_VENV) scripts/find_chromium.py --install
-	$(IN_VENV) scripts/screenshots.py $(ARGS)
+	$(IN_VENV) -m scripts.screenshots $(ARGS)
 
 soak: $(VENV)/ready
 	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)

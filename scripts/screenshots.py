@@ -1,6 +1,6 @@
 """Make the pictures of the README anew, in a real JupyterLab: docs/images/*.png.
 
-    python scripts/screenshots.py [NAME ...]
+    python -m scripts.screenshots [NAME ...]
 
 The answers come from a script that stands here, so it costs nothing and needs no key; everything else is as users see
 it. With names (light, dark, narrow, approval, error, record) only these pictures are written. Needs the dependency
@@ -20,13 +20,11 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from tests.browser.chat_page import ChatPage, panel
+from tests.browser.jupyter_server import JupyterServer
+from tests.browser.notebook_page import NotebookPage
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.browser.chat_page import ChatPage, panel  # noqa: E402
-from tests.browser.jupyter_server import JupyterServer  # noqa: E402
-from tests.browser.notebook_page import NotebookPage  # noqa: E402
-
 IMAGES = ROOT / "docs" / "images"
 LIMIT = 200_000
 COMMONEST = 160

@@ -25,6 +25,7 @@ class AgentMagics:
     def display(self, reply: Any) -> None:
         """Show nothing of a reply in the cell that has shown it while it came. Leaves all others to IPython."""
         if reply is not self._last_shown or self._shown_in != self.kernel.shell.execution_count:
+            # So a formatter of IPython hears that this one does not draw the value.
             raise NotImplementedError
 
     async def run_cell(self, line: str, body: str) -> Any:

@@ -111,6 +111,7 @@ def _parameter(each: inspect.Parameter, annotation: Any, documentation: Document
             supply = functools.partial(default.get_default, call_default_factory=True)
             default = default.get_default(call_default_factory=False)
     elif default is None and not (_is_union(annotation) and type(None) in annotation.__args__):
+        # Not every annotation knows `|`: one that is still a string does not.
         annotation = typing.Optional[annotation]  # noqa: UP045
     description = _stated(annotation) or documentation.parameters.get(each.name, "")
     return Parameter(each.name, annotation, default, description, supply)

@@ -59,6 +59,16 @@ def ratio(peer: str, baseline: str, scenario: str, key: str, limit: float, serve
     return min(ours) / min(plain)
 
 
+def best(scenario: str, key: str, limit: float, server: str) -> float:
+    """Our best, measured on for a few rounds if above `limit`."""
+    taken: list[float] = []
+    for _ in range(ROUNDS * REPEATS):
+        taken.append(measure("agent_magic_agent", scenario, server, key))
+        if taken[-1] <= limit:
+            break
+    return min(taken)
+
+
 @pytest.mark.parametrize(
     ("scenario", "key", "limit"),
     [
@@ -97,28 +107,13 @@ def test_a_call_costs_in_proportion_to_the_length_of_its_arguments(mock_server: 
 
 
 def test_the_first_piece_of_an_answer_takes_2_ms(mock_server: str) -> None:
-    taken: list[float] = []
-    for _ in range(ROUNDS * REPEATS):
-        taken.append(measure("agent_magic_agent", "first", mock_server, "warm_ms"))
-        if min(taken) <= 2:
-            break
-    assert min(taken) <= 2
+    assert best("first", "warm_ms", 2, mock_server) <= 2
 
 
 @pytest.mark.parametrize("scenario", ["parallel", "parallel_async"])
 def test_twenty_pauses_of_50_ms_take_65_ms(scenario: str, mock_server: str) -> None:
-    taken: list[float] = []
-    for _ in range(ROUNDS * REPEATS):
-        taken.append(measure("agent_magic_agent", scenario, mock_server, "ms"))
-        if min(taken) <= 65:
-            break
-    assert min(taken) <= 65
+    assert best(scenario, "ms", 65, mock_server) <= 65
 
 
 def test_a_hundred_tools_take_25_ms(mock_server: str) -> None:
-    spent: list[float] = []
-    for _ in range(ROUNDS * REPEATS):
-        spent.append(measure("agent_magic_agent", "tools", mock_server, "cpu_ms"))
-        if min(spent) <= 25:
-            break
-    assert min(spent) <= 25
+    assert best("tools", "cpu_ms", 25, mock_server) <= 25
