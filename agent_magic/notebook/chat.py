@@ -192,6 +192,8 @@ class Chat:
 
     def withdraw(self, request: Request) -> dict[str, Any]:
         """Give up what no run has taken up yet, as after Stop; the texts go back to the page."""
+        # Another run may have begun, which takes it up.
+        self._check_idle()
         texts = queued_texts(self._kernel)
         self._kernel.agent.clear_queues()
         self.changed()

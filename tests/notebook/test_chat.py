@@ -339,6 +339,7 @@ def test_what_waits_when_a_run_is_stopped_is_given_up_and_told_to_no_later_run(f
         await page.ask("send", text="after", attachments=[], when="next")
         df = {"kind": "variable", "name": "df"}
         assert await page.ask("send", text="soon", attachments=[df], when="now") == {"as": "steer"}
+        assert "The agent is at work" in await page.refusal("withdraw"), "the run that goes on takes it up"
         await page.ask("stop")
         await page.until(lambda: not page.state["busy"])
         assert page.state["queue"] == ["soon", "after"]
