@@ -17,22 +17,18 @@ from ..agent.reply import StopCause
 from ..errors import AgentBusyError, AgentMagicError
 from ..events import AgentEndEvent, AgentEvent, AgentStartEvent, MessageEndEvent, ToolExecutionStartEvent
 from ..messages import UserMessage
-from .bundle import mimebundle
 from .chat_message import chat_message, kept_of
 from .chat_state import queued_texts, state_of
 from .command import Errand
 from .connection import KINDS, Connection, Method, Page, Request, Transport
+from .conversation_methods import check_idle, conversation_methods
 from .exchanges import NOTHING_SAID, retry
 from .flags import CellOptions
 from .history_records import History
 from .kernel import NotebookKernel
 from .late_pages import LatePages
-from .model_list import described, found_models
-from .namespace_tools import MAX_NAMES, words_of
-from .overview import switch_tool
 from .panel_run import PanelRuns
 from .run_methods import kernel_loop, main_loop, run_methods
-from .session_command import arrived, found_sessions
 
 if TYPE_CHECKING:
     from .record import Recorder
@@ -41,12 +37,7 @@ if TYPE_CHECKING:
 # States a second that pages are told at most, and seconds in which changes are gathered.
 RATE = 5.0
 GATHERED = 0.03
-MODELS = 50
-SESSIONS = 200
 
-BUSY = (
-    "The agent is at work. Stop it first, or wait for it; what you send meanwhile is taken up by the run that goes on."
-)
 _TOLD = (AgentStartEvent, AgentEndEvent, MessageEndEvent, ToolExecutionStartEvent)
 
 _logger = logging.getLogger(__name__)
@@ -124,34 +115,25 @@ class Chat:
 
     def methods(self) -> dict[str, Method]:
         """What a page may request, by name."""
-        functions: dict[str, Callable[[Request], Any]] = {
-            "attach": self.attach,
-            "send": self.send,
-            "withdraw": self.withdraw,
-            "retry": self.retry,
-            "undo": self.undo,
-            "new": self.new,
-            "edit": self.edit,
-            "sessions": self.sessions,
-            "resume": self.resume,
-            "fork": self.fork,
-            "models": self.models,
-            "set_model": self.set_model,
-            "set_tool": self.set_tool,
-            "variables": self.variables,
-            "bundle": self.bundle,
+        noted = {
+            "attach": Method(self.attach),
+            "send": Method(self.send),
+            "withdraw": Method(self.withdraw),
+            "retry": Method(self.retry),
+            "edit": Method(self.edit),
+            **conversation_methods(self._kernel, self.history, self.changed),
         }
         return {
             **run_methods(self._kernel),
-            **{name: Method(self._noting(function)) for name, function in functions.items()},
+            **{name: Method(self._noting(method)) for name, method in noted.items()},
             "look": Method(self.look, at_once=True),
             "stop": Method(self._stopping(run_methods(self._kernel)["stop"]), at_once=True),
         }
 
-    def _noting(self, function: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    def _noting(self, method: Method) -> Callable[[Request], Any]:
         def answer(request: Request) -> Any:
             self._active[request.page] = time.monotonic()
-            return function(request)
+            return method.function(request)
 
         return answer
 
@@ -193,7 +175,7 @@ class Chat:
     def withdraw(self, request: Request) -> dict[str, Any]:
         """Give up what no run has taken up yet, as after Stop; the texts go back to the page."""
         # Another run may have begun, which takes it up.
-        self._check_idle()
+        check_idle(self._kernel)
         texts = queued_texts(self._kernel)
         self._kernel.agent.clear_queues()
         self.changed()
@@ -206,7 +188,7 @@ class Chat:
         await self._run(errand)
 
     async def edit(self, request: Request) -> None:
-        self._check_idle()
+        check_idle(self._kernel)
         text, prompt = request.text("text"), self.history.prompt_of(request.text("run"))
 
         async def message() -> UserMessage:
@@ -227,16 +209,12 @@ class Chat:
 
     async def _run(self, errand: Errand) -> None:
         """Begin a run on the kernel's own loop, whichever loop this is. Raises `AgentBusyError` during a run."""
-        self._check_idle()
+        check_idle(self._kernel)
         loop = main_loop(self._kernel)
         if loop is asyncio.get_running_loop():
             await self._runs.start(errand)
         else:
             await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._runs.start(errand), loop))
-
-    def _check_idle(self) -> None:
-        if self._kernel.busy:
-            raise AgentBusyError(BUSY)
 
     def _follow(self, view: View) -> None:
         """A run begins: tell every page."""
@@ -285,77 +263,6 @@ class Chat:
 
         if not self._kernel.busy and any(self._kernel.agent.queued_messages):
             self._runs.begin(Errand(CellOptions(), nothing))
-
-    # The conversation -------------------------------------------------------------------------------------------------
-
-    def undo(self, request: Request) -> None:
-        self._check_idle()
-        if self._kernel.conversation.take_back() is None:
-            raise AgentMagicError(NOTHING_SAID)
-        self.changed()
-
-    def new(self, request: Request) -> None:
-        self._check_idle()
-        self._kernel.forget()
-        self.changed()
-
-    def sessions(self, request: Request) -> dict[str, Any]:
-        conversation = self._kernel.conversation
-        return {
-            "sessions": [
-                {
-                    "id": each.id,
-                    "title": each.title,
-                    "messages": each.messages,
-                    "modified": each.modified,
-                    "notebook": each.notebook,
-                    "current": each.id == conversation.id,
-                }
-                for each in found_sessions(self._kernel, request.text("filter", ""))[:SESSIONS]
-            ]
-        }
-
-    def resume(self, request: Request) -> dict[str, Any]:
-        self._check_idle()
-        lacks = self._kernel.conversation.resume(request.text("session"))
-        self.changed()
-        return {"note": arrived(self._kernel, "Resumed", lacks)}
-
-    def fork(self, request: Request) -> dict[str, Any]:
-        self._check_idle()
-        session = request.text("session", "")
-        own = session == self._kernel.conversation.session.id
-        lacks = self._kernel.conversation.fork("" if own else session)
-        self.changed()
-        return {"note": arrived(self._kernel, "The conversation goes on in a copy", lacks)}
-
-    def bundle(self, request: Request) -> dict[str, Any]:
-        record = self.history.record(request.text("run"))
-        said = next((item["text"] for item in record["items"] if item["kind"] == "user"), "")
-        return {"bundle": mimebundle(record), "source": f"%%agent\n{said}"}
-
-    # Choices ----------------------------------------------------------------------------------------------------------
-
-    def models(self, request: Request) -> dict[str, Any]:
-        found = found_models(request.text("filter", ""))[:MODELS]
-        return {"models": [described(model) for model in found], "current": self._kernel.agent.model.label}
-
-    def set_model(self, request: Request) -> None:
-        self._kernel.choose_model(request.text("model"))
-        self.changed()
-
-    def set_tool(self, request: Request) -> None:
-        switch_tool(self._kernel, request.text("name"), request.flag("on"))
-        self.changed()
-
-    def variables(self, request: Request) -> dict[str, Any]:
-        namespace = self._kernel.namespace
-        return {
-            "variables": [
-                {"name": name, "type": type(namespace.value(name)).__name__, "summary": words_of(namespace.value(name))}
-                for name in list(namespace.names())[:MAX_NAMES]
-            ]
-        }
 
     # The state --------------------------------------------------------------------------------------------------------
 
