@@ -13,8 +13,9 @@ from typing import Any
 from .demo_filling import fill
 from .demo_profile import Parameter, ToolProfile, profile_of
 from .demo_reading import Filling
+from .demo_talk import is_no_request, speaks_about_tools
 from .demo_values import Token, tokens_of
-from .demo_words import GENERIC, REQUESTING, listed
+from .demo_words import GENERIC, JOINING, listed
 from .offered_tools import OfferedTool
 
 # How much must speak for a tool before it is called, or before the user is asked for what is missing.
@@ -28,34 +29,6 @@ _COVERED_BY_NAME = 0.34
 
 # A request is short; of a longer text only the beginning is read.
 _LONGEST = 1000
-
-_JOINING = frozenset(listed("and then also plus & or"))
-_ABOUT_TOOLS = re.compile(
-    r"""\bwhy\b | \bhow\s+come\b | \bdifference\s+between\b
-      | \bhow\s+(?:do|can|should|would|could)\s+(?:i|we|one)\s+(?!say|write|express)
-      | \bhow\s+(?:do|does|did)\b.*\bwork\b
-      | \bwhat\s+(?:do|does|did)\b.*\b(?:mean|do|show|stand\s+for)\b
-      | \b(?:best|right|good|better|easiest|fastest|usual|proper)\s+way\b | \bis\s+there\s+an?\b
-      | \bwhat\s+(?:can|could)\s+(?:you|i)\b
-      | \bwhen\s+(?:do|does|did|would|should|to)\b
-      | \bwould\s+you\s+(?:rather|prefer|pick|choose|use|recommend|suggest)\b
-      | \bwhat(?:'s|\s+is|\s+are|\s+was)\s+an?\b
-      | ^(?:please\s+|can\s+you\s+|could\s+you\s+)*
-        (?:explain|define|who|teach|imagine|recommend|suggest|write|compose|discuss
-          |tell\s+(?:me|us)\s+(?:a|an|about|more|how\s+to|why)|thanks|thank\s+you|hello|hi|good\s+morning)\b
-        (?!\s*[,!.:;]\s*\w)
-      | ^(?:please\s+)?(?:don'?t|do\s+not|never|stop)\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_FINITE = frozenset(
-    listed("""is was are were has have had will went came looks seems seemed isn't wasn't aren't belongs contains makes
-    made fell rose costs works worked needs needed always never""")
-)
-_SUBJECTS = frozenset(
-    listed("""he she it they this that these those there my our his her its their the a an yesterday last some
-    everybody everyone nobody somebody someone""")
-)
 
 
 @dataclass(frozen=True)
@@ -146,7 +119,7 @@ def _pieces(tokens: list[Token]) -> list[list[Token]]:
     pieces: list[list[Token]] = [[]]
     for token in tokens:
         pieces[-1].append(token)
-        if token.kind == "mark" or token.lower in _JOINING:
+        if token.kind == "mark" or token.lower in JOINING:
             pieces.append([])
     return _without_bare_joints(pieces)
 
@@ -155,24 +128,20 @@ def _without_bare_joints(pieces: list[list[Token]]) -> list[list[Token]]:
     """Pieces that say something; a joint alone, as in `, and`, is added to the piece before it."""
     found: list[list[Token]] = []
     for piece in pieces:
-        if any(token.kind != "mark" and token.lower not in _JOINING for token in piece):
+        if any(token.kind != "mark" and token.lower not in JOINING for token in piece):
             found.append(piece)
         elif found:
             found[-1] = found[-1] + piece
     return found
 
 
-def _text(piece: Sequence[Token]) -> str:
-    return " ".join(token.text for token in piece if token.lower not in _JOINING)
-
-
 def _requests(pieces: list[list[Token]], profiles: Sequence[ToolProfile]) -> list[_Request]:
     requests: list[_Request] = []
     waiting: list[list[Token]] = []
     for number, piece in enumerate(pieces):
-        best = None if _is_no_request(piece, pieces[number:]) else _best(piece, profiles)
+        best = None if is_no_request(piece, pieces[number:]) else _best(piece, profiles)
         if best is None:
-            if _speaks_about_tools(piece):
+            if speaks_about_tools(piece):
                 waiting = []
             elif requests:
                 requests[-1].pieces.append(piece)
@@ -188,7 +157,7 @@ def _requests(pieces: list[list[Token]], profiles: Sequence[ToolProfile]) -> lis
         requests[0].pieces += waiting
         return requests
     whole = [token for piece in pieces for token in piece]
-    if any(_speaks_about_tools(piece) or _is_statement(piece, pieces[number:]) for number, piece in enumerate(pieces)):
+    if any(is_no_request(piece, pieces[number:]) for number, piece in enumerate(pieces)):
         return []
     best = _best(whole, profiles, allow_values=True)
     return [_Request(best[0], pieces, best[1])] if best is not None else []
@@ -253,31 +222,9 @@ def _worth(parameter: Parameter, filling: Filling) -> float:
     return {"choice": 1.2, "date": 1.0, "time": 1.0, "date-time": 1.0, "text": 0.5, "boolean": 1.0}.get(kind, 0.7)
 
 
-def _is_no_request(piece: Sequence[Token], onwards: Sequence[Sequence[Token]]) -> bool:
-    return _speaks_about_tools(piece) or _is_statement(piece, onwards)
-
-
-def _speaks_about_tools(piece: Sequence[Token]) -> bool:
-    return bool(_ABOUT_TOOLS.search(_text(piece)))
-
-
-def _is_statement(piece: Sequence[Token], onwards: Sequence[Sequence[Token]]) -> bool:
-    """Whether the piece tells something instead of asking for something."""
-    words = [token.lower for token in piece if token.kind == "word" and token.lower not in _JOINING]
-    ends_as_question = next((token.text == "?" for each in onwards for token in each if token.text in ".?!"), False)
-    if not words or ends_as_question:
-        return False
-    if words[0] in ("i", "we"):
-        following = [word for word in words[1:4] if word not in ("really", "just", "also", "only", "still")]
-        return not any(word in REQUESTING or word in ("can", "could", "should") for word in following[:2])
-    if words[0] in ("i'm", "we're", "i've", "we've"):
-        return not any(word in ("looking", "interested", "trying", "curious") for word in words[1:3])
-    return words[0] in _SUBJECTS and any(word in _FINITE for word in words[1:8])
-
-
 def _continues(request: _Request, profile: ToolProfile, piece: Sequence[Token]) -> bool:
     """Whether a piece that could ask for a tool of its own rather names one more value for the request before it."""
-    content = [token for token in piece if token.is_content and token.lower not in _JOINING]
+    content = [token for token in piece if token.is_content and token.lower not in JOINING]
     starts_anew = bool(content) and (content[0].lower in GENERIC or _opens_a_request(piece))
     if starts_anew:
         return False
@@ -290,7 +237,7 @@ def _continues(request: _Request, profile: ToolProfile, piece: Sequence[Token]) 
 
 
 def _opens_a_request(piece: Sequence[Token]) -> bool:
-    words = [token.lower for token in piece if token.kind == "word" and token.lower not in _JOINING]
+    words = [token.lower for token in piece if token.kind == "word" and token.lower not in JOINING]
     openers = listed(
         "what what's which how is are can could would will please show give tell let i i'd does do who where"
     )
@@ -347,7 +294,7 @@ def _give_back(profile: ToolProfile, calls: list[dict[str, Any]], new: set[str],
 
 def _lone_value(profile: ToolProfile, piece: Sequence[Token], call: Mapping[str, Any]) -> Filling | None:
     """A piece of a single word, such as `height` after `describe age and`, is one more value."""
-    content = [token for token in piece if token.is_content and token.lower not in _JOINING]
+    content = [token for token in piece if token.is_content and token.lower not in JOINING]
     if len(content) != 1 or content[0].kind != "word" or content[0].lower in GENERIC:
         return None
     position = next(place for place, token in enumerate(piece) if token is content[0])
@@ -369,7 +316,7 @@ def _coverage(request: _Request, fillings: Sequence[Filling]) -> float:
     for piece, filling in zip(request.pieces, fillings, strict=True):
         weak = {filling.positions[name] for name in filling.weak}
         for position, token in enumerate(piece):
-            if not token.is_content or token.lower in _JOINING or token.lower in GENERIC:
+            if not token.is_content or token.lower in JOINING or token.lower in GENERIC:
                 continue
             total += 1
             known = max(request.profile.weights.get(each, 0.0) for each in token.stems) >= 0.2

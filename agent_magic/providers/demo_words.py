@@ -61,6 +61,9 @@ REQUESTING = _words(
     """
 )
 
+# Words and signs that join two requests, or two values of one.
+JOINING = _words("and then also plus & or")
+
 _SAME_MEANING = (
     "plot chart graph draw visualise visualize diagram sketch",
     "book reserve reservation booking",
