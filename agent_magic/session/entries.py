@@ -6,6 +6,8 @@ tree is kept as an empty `custom` entry that follows the place moved to, so that
 
 from __future__ import annotations
 
+import os
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
@@ -14,7 +16,7 @@ from typing import Any, ClassVar
 
 from .. import reading as read
 from ..errors import InvalidDataError
-from ..messages import BranchSummaryMessage, CompactionSummaryMessage, CustomMessage
+from ..messages import BranchSummaryMessage, CompactionSummaryMessage, CustomMessage, now
 from ..stored import message_from_json, message_to_json
 
 VERSION = 3
@@ -46,6 +48,15 @@ class Header:
         return {key: value for key, value in stored.items() if value is not None}
 
     @classmethod
+    def new(cls, notebook: str | os.PathLike[str] | None) -> Header:
+        """That of a session that begins now, in the working directory."""
+        try:
+            folder = os.getcwd()
+        except OSError:  # it was deleted
+            folder = ""
+        return cls(str(uuid.uuid4()), now(), folder, None if notebook is None else os.fspath(notebook))
+
+    @classmethod
     def from_json(cls, data: Any) -> Header:
         """Raises `InvalidDataError` when this is no header of a session."""
         if not isinstance(data, Mapping) or data.get("type") != "session" or not isinstance(data.get("id"), str):
@@ -69,6 +80,14 @@ class Entry:
     id: str
     parent_id: str | None
     timestamp: int
+
+    def after(self, parent_id: str | None) -> Entry:
+        """The same entry after another parent."""
+        if self.parent_id == parent_id:
+            return self
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__, parent_id=parent_id)
+        return copied
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import os
 import threading
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -99,7 +98,7 @@ class Session:
 
         Raises `SessionError` when `path` holds something already.
         """
-        header = _header(notebook)
+        header = Header.new(notebook)
         if path is None:
             place = Path(folder or sessions_folder()).absolute() / session_name(header.timestamp, header.id)
         else:
@@ -111,7 +110,7 @@ class Session:
     @classmethod
     def in_memory(cls) -> Session:
         """A new session without a file."""
-        return cls(_header(None), Tree())
+        return cls(Header.new(None), Tree())
 
     @classmethod
     def open(cls, path: PathLike, *, read_only: bool = False) -> Session:
@@ -129,7 +128,7 @@ class Session:
         if contents.header is None:
             if file is None:
                 raise SessionError(f"{place} is empty; there is no session in it.")
-            return cls(_header(None), Tree(), place, file, [])
+            return cls(Header.new(None), Tree(), place, file, [])
         session = cls(contents.header, Tree(contents.entries), place, file, None, contents.skipped)
         session._recall_results()
         return session
@@ -163,7 +162,7 @@ class Session:
         kept = {entry.id for entry in branch}
         for entry in branch:
             if not isinstance(entry, (LabelEntry, SessionInfoEntry)):
-                made._add(_following(entry, made.tree.leaf_id))
+                made._add(entry.after(made.tree.leaf_id))
         for target, label in self.tree.labels.items():
             if target in kept:
                 made.label(target, label)
@@ -372,23 +371,6 @@ class Session:
                     return
                 if entry.role == "toolResult":
                     self._results[str(entry.stored.get("toolCallId"))] = entry.id
-
-
-def _header(notebook: PathLike | None) -> Header:
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was deleted
-        folder = ""
-    return Header(str(uuid.uuid4()), now(), folder, None if notebook is None else os.fspath(notebook))
-
-
-def _following(entry: E, parent_id: str | None) -> E:
-    """The same entry after another parent."""
-    if entry.parent_id == parent_id:
-        return entry
-    copied = object.__new__(type(entry))
-    copied.__dict__.update(entry.__dict__, parent_id=parent_id)
-    return copied
 
 
 def _result_message(event: ToolExecutionEndEvent) -> ToolResultMessage:
