@@ -23,6 +23,7 @@ from . import network
 from .address import Address, address_of
 from .direct import CONNECT_TIMEOUT, KEPT_ALIVE, Answer, Connections, NoConnectionError
 from .json_text import NotJSONError, parse_json
+from .kept_ways import Way, way_to
 from .provider_errors import connection_error, endless, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
 from .transport import BLANKED, HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
@@ -234,7 +235,7 @@ async def send(request: HTTPRequest) -> AsyncIterator[HTTPResponse]:
         headers["authorization"] = address.authorization
     answered = False
     try:
-        way = await _way_to(address)
+        way = await way_to(address, _new_way)
         async with way.exchange(
             request.method, address, _sent_headers(address, request, headers), request.body
         ) as answer:
@@ -348,40 +349,7 @@ class _ByProxy:
         await self._transport.aclose()
 
 
-class _Kept:
-    """A way to a server. Its keeper is an async generator, which a loop closes at its own end."""
-
-    def __init__(self, way: Connections | _ByProxy) -> None:
-        self.way = way
-        self.closed = False
-        self.keeper = self._keep()
-
-    async def _keep(self) -> AsyncGenerator[None, None]:
-        try:
-            yield
-        finally:
-            self.closed = True
-            await self.way.aclose()
-
-
-_kept: dict[tuple[Any, ...], _Kept] = {}
-
-
-async def _way_to(address: Address) -> Connections | _ByProxy:
-    """The way to a server from this loop, as the environment is now."""
-    direct = network.is_direct(address.scheme, address.host)
-    place = (asyncio.get_running_loop(), address.scheme, address.server, () if direct else network.settings())
-    kept = _kept.get(place)
-    if kept is None or kept.closed:
-        # Loops of other threads may do the same meanwhile.
-        for gone in [each for each in list(_kept) if each[0].is_closed()]:
-            _kept.pop(gone, None)
-        kept = _kept[place] = _Kept(_new_way(address))
-        await anext(kept.keeper)
-    return kept.way
-
-
-def _new_way(address: Address) -> Connections | _ByProxy:
+def _new_way(address: Address) -> Way:
     proxy = network.proxy_for(address.scheme, address.host)
     if proxy is not None:
         return _ByProxy(proxy)

@@ -15,7 +15,7 @@ import pytest
 import trustme
 
 import agent_magic as am
-from agent_magic.providers import http, network
+from agent_magic.providers import http, kept_ways, network
 
 CONTEXT = am.Context(messages=[am.UserMessage("hi")])
 HOST = "models.example.org"
@@ -103,10 +103,10 @@ def test_a_compressed_answer_is_read_whatever_else_its_head_holds() -> None:
 def test_the_ways_of_ended_loops_may_be_forgotten_by_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     class Ended:
         def is_closed(self) -> bool:
-            http._kept.clear()
+            kept_ways._kept.clear()
             return True
 
-    monkeypatch.setattr(http, "_kept", {(Ended(), 1): None, (Ended(), 2): None})
+    monkeypatch.setattr(kept_ways, "_kept", {(Ended(), 1): None, (Ended(), 2): None})
 
     async def run() -> None:
         async with await served() as server:
@@ -183,8 +183,6 @@ def test_the_certificate_of_another_server_is_told(
 
 
 def test_the_authorities_of_the_system_are_trusted_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent_magic.providers import http
-
     asked: list[ssl.SSLContext] = []
     monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda self, *_: asked.append(self))
     http._ssl_context.cache_clear()
