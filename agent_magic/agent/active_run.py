@@ -1,15 +1,21 @@
-"""A run that lives in a task of its own, and those who wait for it."""
+"""A run that lives in a task of its own, those who wait for it, and the slot that holds one at a time."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from ..errors import OutputTypeError
+from ..errors import AgentBusyError, OutputTypeError
 from .loop import Run
 from .reply import Reply, StopCause
+
+BUSY = (
+    "The agent is running. Wait for it (`await agent.wait_for_idle()`), stop it (`agent.abort()`), or hand it the "
+    "message with `agent.steer(...)` or `agent.follow_up(...)`."
+)
 
 
 class ActiveRun:
@@ -30,6 +36,7 @@ class ActiveRun:
         try:
             await self.run.execute(prompts)
         finally:
+            self.run.scope.state.is_streaming = False
             self._free()
             self._done.set_result(None)
             if self.run.scope.channel is not None:
@@ -89,3 +96,43 @@ class ActiveRun:
             stop_cause=run.stop_cause,
             notes=tuple(run.request.notes),
         )
+
+
+class RunSlot:
+    """The place for the one run that an agent has at a time; `active` is None when idle."""
+
+    def __init__(self) -> None:
+        self.active: ActiveRun | None = None
+        self._lock = threading.Lock()
+
+    def check_idle(self) -> None:
+        """Raises `AgentBusyError` during a run."""
+        active = self.active
+        if active is not None and not active.abandoned:
+            raise AgentBusyError(BUSY)
+
+    async def begin(self, make: Callable[[], tuple[Run, list[Any]]]) -> ActiveRun:
+        """Start a run in a task of its own, so that whatever happens to its caller it can end in good order.
+
+        `make` gives the run and its prompts, once there is room. Raises `AgentBusyError` during a run.
+        """
+        self.check_idle()
+        await self.wait_for_idle()
+        with self._lock:
+            self.check_idle()
+            run, prompts = make()
+            active = self.active = ActiveRun(run, asyncio.get_running_loop(), self._free)
+        active.start(prompts)
+        return active
+
+    async def wait_for_idle(self) -> None:
+        """Return when no run is active and its listeners have seen the end."""
+        active = self.active
+        if active is not None and active.task is not None and asyncio.current_task() is active.task:
+            raise AgentBusyError("A listener or hook is part of the run and cannot wait for its end.")
+        while (active := self.active) is not None:
+            await active.ended()
+
+    def _free(self) -> None:
+        """Make way for the next run."""
+        self.active = None

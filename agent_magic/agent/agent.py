@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from .. import trace_of
 from ..config import QueueMode, RequestConfig, ThinkingLevel
-from ..errors import AgentBusyError, AgentMagicError
+from ..errors import AgentMagicError
 from ..messages import Content
 from ..models import Model
-from ..providers.request import refuse_unsupported
 from ..tools.execution import FunctionRunner, PoolRunner
 from ..tools.tool import AgentTool
 from ..usage import Usage
-from .active_run import ActiveRun
+from .active_run import ActiveRun, RunSlot
 from .background import run_blocking
 from .budget import Account
 from .given import as_messages, as_tool, named_tools, resolved_model
-from .loop import RequestSettings, Run, awaits_answer
-from .loop_config import LOOP_NAMES, OVERRIDABLE, REQUEST_NAMES, AgentLoopConfig, split_config
+from .loop import Run, awaits_answer
+from .loop_config import LOOP_NAMES, REQUEST_NAMES, AgentLoopConfig, split_config
 from .many import CONCURRENCY, ManyPrompts, ProgressListener
-from .output_type import OutputType
+from .new_run import new_run
 from .policy import Approver, Policy
 from .queues import MessageQueue
 from .reply import Reply
 from .scope import Listener, RunScope
 from .state import AgentState
 from .stream import Channel, EventStream
-from .structured import StructuredAnswer
-
-BUSY = (
-    "The agent is running. Wait for it (`await agent.wait_for_idle()`), stop it (`agent.abort()`), or hand it the "
-    "message with `agent.steer(...)` or `agent.follow_up(...)`."
-)
 
 
 class Agent:
@@ -79,8 +70,7 @@ class Agent:
         self._follow_ups = MessageQueue(self._loop_config.follow_up_mode)
         self._listeners: list[Listener] = []
         self._account = Account()
-        self._active: ActiveRun | None = None
-        self._lock = threading.Lock()
+        self._slot = RunSlot()
 
     # What it is made of -----------------------------------------------------------------------------------------------
 
@@ -153,7 +143,7 @@ class Agent:
 
     @messages.setter
     def messages(self, messages: Iterable[Any]) -> None:
-        self._check_idle()
+        self._slot.check_idle()
         self.state.messages = messages
 
     @property
@@ -185,7 +175,7 @@ class Agent:
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The event loop of the current run, None when idle."""
-        active = self._active
+        active = self._slot.active
         return active.loop if active is not None else None
 
     # Running ----------------------------------------------------------------------------------------------------------
@@ -219,7 +209,7 @@ class Agent:
 
         Leaving the loop early aborts the run. A run that ends with an error ends the loop without raising.
         """
-        self._check_idle()
+        self._slot.check_idle()
         prompts = self._to_continue if message is None else lambda: as_messages(message, images)
 
         async def start(channel: Channel) -> ActiveRun:
@@ -234,7 +224,7 @@ class Agent:
 
         Raises as `prompt` does, and KeyboardInterrupt after it has stopped the run in good order.
         """
-        self._check_idle()
+        self._slot.check_idle()
 
         async def work() -> Reply:
             if message is None:
@@ -302,17 +292,13 @@ class Agent:
 
     def abort(self, reason: str = "Operation aborted") -> None:
         """Stop the current run in good order; harmless when idle, safe from any thread."""
-        active = self._active
+        active = self._slot.active
         if active is not None:
             active.run.scope.signal.abort(reason)
 
     async def wait_for_idle(self) -> None:
         """Return when no run is active and its listeners have seen the end."""
-        active = self._active
-        if active is not None and active.task is not None and asyncio.current_task() is active.task:
-            raise AgentBusyError("A listener or hook is part of the run and cannot wait for its end.")
-        while (active := self._active) is not None:
-            await active.ended()
+        await self._slot.wait_for_idle()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener(event)`, plain or async, with every event from now on. Returns how to end it.
@@ -330,7 +316,7 @@ class Agent:
 
     def add_usage(self, usage: Usage | None) -> None:
         """Count what was used beside the answers, such as for a summary: here, and in the run that goes on."""
-        active = self._active
+        active = self._slot.active
         if active is not None:
             active.run.add_usage(usage)
         else:
@@ -341,7 +327,7 @@ class Agent:
 
         Raises `AgentBusyError` during a run.
         """
-        self._check_idle()
+        self._slot.check_idle()
         self.clear_queues()
         state = self.state
         state.messages = []
@@ -357,72 +343,28 @@ class Agent:
         other._loop_config = self._loop_config.replace(prepare_next_turn=None)
         other._steering = MessageQueue(self.steering_mode)
         other._follow_ups = MessageQueue(self.follow_up_mode)
-        other._listeners, other._active, other._lock = [], None, threading.Lock()
+        other._listeners, other._slot = [], RunSlot()
         return other
 
     # Starting a run ---------------------------------------------------------------------------------------------------
 
-    def _check_idle(self) -> None:
-        active = self._active
-        if active is not None and not active.abandoned:
-            raise AgentBusyError(BUSY)
-
     async def _begin(
         self, prompts: Callable[[], list[Any]], overrides: Mapping[str, Any], channel: Channel | None = None
     ) -> ActiveRun:
-        """Start a run in a task of its own, so that whatever happens to its caller it can end in good order."""
-        self._check_idle()
-        await self.wait_for_idle()
-        with self._lock:
-            self._check_idle()
-            run = self._new_run(overrides, channel)
-            messages = prompts()
-            active = self._active = ActiveRun(run, asyncio.get_running_loop(), self._free)
-        active.start(messages)
-        return active
-
-    def _free(self) -> None:
-        """Make way for the next run."""
-        self.state.is_streaming = False
-        self._active = None
+        return await self._slot.begin(lambda: (self._new_run(overrides, channel), prompts()))
 
     def _new_run(self, overrides: Mapping[str, Any], channel: Channel | None) -> Run:
-        given = dict(overrides)
-        model = resolved_model(given.pop("model", self.model))
-        output_type = given.pop("output_type", None)
-        for_loop, for_request = split_config(given, "prompt", OVERRIDABLE, ("model", "images", "output_type"))
-        config = self._loop_config.replace(**for_loop) if for_loop else self._loop_config
-        account = Account()
-        budgets = [
-            (budget, kept)
-            for budget, kept in ((self._loop_config.budget, self._account), (for_loop.get("budget"), account))
-            if budget is not None
-        ]
-        for budget, _ in budgets:
-            budget.check_model(model)
-        structured = None
-        if output_type is not None:
-            wanted = OutputType.of(output_type)
-            structured = StructuredAnswer(wanted, model, self.config, for_request, self._read_tools())
-            for_request |= structured.settings
-        request = RequestSettings(model, self.config, for_request)
         scope = RunScope(
             agent=self,
             state=self.state,
-            config=config,
-            read_tools=self._read_tools if structured is None else lambda: structured.with_tool(self._read_tools()),
+            config=self._loop_config,
+            read_tools=self._read_tools,
             listeners=self._listeners,
             runner=self.function_runner,
-            policy=config.policy,
             approver=self.approver,
             channel=channel,
-            structured=structured,
         )
-        if request.config.trace_id is not None:
-            scope.traces = (trace_of(request.config.trace_id).handle,)
-        if for_request:
-            refuse_unsupported(model, RequestConfig(**for_request))
-        return Run(scope, request, self._steering, self._follow_ups, (self._account, account), budgets)
+        return new_run(scope, self.config, overrides, self._steering, self._follow_ups, self._account)
 
     def _read_tools(self) -> Mapping[str, AgentTool]:
         """The tools of a turn: the agent's own, made tools where they are plain functions, and those of the source."""

@@ -27,12 +27,12 @@ class NotebookAgent(Agent):
     @property
     def model_in_use(self) -> Model:
         """The model of the run that goes on, else of the next one."""
-        active = self._active
+        active = self._slot.active
         return self.model if active is None else active.run.request.model
 
     def check_idle(self) -> None:
         """Raise `AgentBusyError` during a run."""
-        self._check_idle()
+        self._slot.check_idle()
 
     def _read_tools(self) -> Mapping[str, AgentTool]:
         known = self._notebook.known({**self._servers.tools(), **super()._read_tools()})

@@ -7,7 +7,7 @@ import logging
 from contextlib import ExitStack
 from typing import Any
 
-from ..agent.agent import BUSY
+from ..agent.active_run import BUSY
 from ..errors import AgentBusyError, AgentMagicError
 from ..events import AgentEndEvent, AgentEvent, ToolExecutionEndEvent
 from .command import Errand

@@ -10,7 +10,7 @@ from typing import Any
 
 from IPython.core.displaypub import CapturingDisplayPublisher
 
-from ..agent.agent import BUSY
+from ..agent.active_run import BUSY
 from ..agent.background import run_blocking
 from ..agent.reply import Reply, StopCause
 from ..errors import AgentBusyError, AgentMagicError
