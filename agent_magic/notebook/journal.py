@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..messages import now
 from .limits import ANSWER_ROOM, DETAIL_ROOM, IMAGE_LIMIT, head, json_size, whole_characters
 
 Bundle = Mapping[str, Any]
+OPEN_STATES = ("pending", "running")
 
 # The bytes that an item takes before it holds anything.
 _ITEM_FRAME = 300
@@ -90,6 +92,14 @@ class Journal:
             self._deltas[-1] = {**last, "set": {**last["set"], **fields}}
         else:
             self._deltas.append({"seq": len(self._deltas) + 1, "item": name, "set": fields})
+
+    def close(self, name: str, state: str) -> None:
+        """End an item, with the seconds that it took where it tells when it `started`."""
+        began = self.item(name).get("started")
+        if began is None:
+            self.set(name, state=state)
+        else:
+            self.set(name, state=state, seconds=round(max(0, now() - began) / 1000, 3))
 
     def append(self, name: str, field: str, pool: str, text: str, limit: int = ANSWER_ROOM) -> None:
         if name not in self._items:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..messages import ImageContent, InlineData
 from .limits import DETAIL_LIMIT, IMAGE_LIMIT, jsonable, whole_characters, with_note
 from .pictures import figure_picture, fitted, pil_picture
 from .tables import TABLE_TYPE, is_table, loaded, table_of
@@ -53,6 +54,16 @@ def media_bundle(kind: str, data: str) -> Bundle:
     """Media that a model made or a tool returned: a picture as itself, anything else by its name."""
     picture = fitted(kind, data) if kind in IMAGE_TYPES else {}
     return picture or {"text/plain": f"{one_line(kind)}, {len(data) * 3 // 4:,} bytes, not shown here"}
+
+
+def content_bundles(content: Any) -> list[Bundle]:
+    """The pictures and other media among the blocks of a message or a result."""
+    blocks = content if isinstance(content, (list, tuple)) else ()
+    return [
+        media_bundle(block.mime_type, block.data)
+        for block in blocks
+        if isinstance(block, (ImageContent, InlineData)) and block.data
+    ]
 
 
 def is_chart(kind: str) -> bool:

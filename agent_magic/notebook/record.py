@@ -11,43 +11,35 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..agent.preflight import NOT_ALLOWED
 from ..agent.reply import CORRECTION
 from ..config import StopReason
 from ..errors import AbortedError, BudgetExceededError
 from ..events import (
     AgentEvent,
-    InlineDataItem,
     MessageEndEvent,
     MessageStartEvent,
     MessageUpdateEvent,
     NoteEvent,
-    PartialToolCall,
-    StreamItem,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallItem,
     ToolExecutionEndEvent,
     ToolExecutionStartEvent,
     ToolExecutionUpdateEvent,
     TurnStartEvent,
 )
-from ..messages import Content, ImageContent, InlineData, TextContent, ThinkingContent, ToolCall, joined_text, now
+from ..messages import Content, joined_text, now
 from ..models import Model
 from ..usage import Usage
-from .journal import Bundle, Journal
-from .limits import DETAIL_LIMIT, PROGRESS_LIMIT, THINKING_LIMIT, json_size, jsonable, whole_characters, with_note
+from .answer_items import AnswerItems
+from .call_items import CallItems
+from .journal import OPEN_STATES, Bundle, Journal
+from .limits import DETAIL_LIMIT, json_size, jsonable, whole_characters, with_note
 from .mentions import name_of_block, split_content
-from .outputs import media_bundle
-from .wording import argument_summary, one_line, without_ansi
+from .outputs import content_bundles
+from .wording import one_line, without_ansi
 
 RECORD_TYPE = "application/vnd.agent-magic.run+json"
-OPEN_STATES = ("pending", "running")
 
 # A field of this many bytes is kept even where there is no room.
 _SMALL = 200
-# What the loop answers for a call that an abort kept from running or broke off.
-_ABORTED = "Operation aborted"
 
 
 class Recorder:
@@ -75,10 +67,8 @@ class Recorder:
             context=None,
             stop_cause=None,
         )
-        self._blocks: dict[int, str] = {}
-        self._calls: dict[str, str] = {}
-        self._with_content_images: set[str] = set()
-        self._denied: dict[str, str] = {}
+        self._calls = CallItems(self._journal)
+        self._answer = AnswerItems(self._journal, self._calls)
         self._usage: Usage | None = None
         # Whether a model said something and nobody told what it took.
         self._uncounted = False
@@ -158,23 +148,18 @@ class Recorder:
 
     def mark_edited(self, tool_call_id: str, arguments: Mapping[str, Any]) -> None:
         """The call runs with these arguments, and not with those that the model gave."""
-        if tool_call_id in self._calls:
-            self._set_arguments(self._calls[tool_call_id], arguments)
+        self._calls.mark_edited(tool_call_id, arguments)
 
     def mark_denied(self, tool_call_id: str, reason: str = "") -> None:
         """The call was refused; its error result will not show as a failure."""
-        self._denied[tool_call_id] = one_line(reason)
+        self._calls.mark_denied(tool_call_id, reason)
 
     def add_outputs(self, tool_call_id: str, bundles: Sequence[Bundle]) -> list[Bundle]:
         """Add what a call displayed or returned, as `safe_bundle` or `output_bundles` give it.
 
         Returns the bundles that the record could not take whole.
         """
-        item = self._calls.get(tool_call_id, "")
-        if bundles and item in self._with_content_images:
-            self._with_content_images.discard(item)
-            self._journal.set(item, outputs=[])
-        return self._journal.put_outputs(item, bundles)
+        return self._calls.add_outputs(tool_call_id, bundles)
 
     def finish(self, outcome: Any = None) -> None:
         """End the record. `outcome` is the `Reply`, the exception that ended the run, or None."""
@@ -185,7 +170,7 @@ class Recorder:
         broken = cause in ("error", "aborted")
         for item in journal.record()["items"]:
             if item["state"] in OPEN_STATES:
-                self._close(item["id"], "aborted" if broken else "done")
+                journal.close(item["id"], "aborted" if broken else "done")
         for note in getattr(outcome, "notes", ()):
             if note not in self._noted:
                 self.add_note(note)
@@ -214,14 +199,14 @@ class Recorder:
     def _on_message_start(self, event: MessageStartEvent) -> None:
         if event.message.role != "assistant":
             return
-        self._blocks = {}
+        self._answer.begin()
         if self._failure is not None:
             self.add_note(f"The request failed and was sent again: {one_line(self._failure)}")
             self._failure = None
 
     def _on_message_update(self, event: MessageUpdateEvent) -> None:
         for item in event.assistant_message_event.items:
-            self._on_stream_item(item)
+            self._answer.take(item)
 
     def _on_message_end(self, event: MessageEndEvent) -> None:
         message = event.message
@@ -243,138 +228,27 @@ class Recorder:
     def _add_content(self, kind: str, content: Sequence[Content], **fields: str) -> None:
         item = self._journal.add(kind, "done", text="", **fields)
         self._journal.append(item, "text", "answer", joined_text(content))
-        self._journal.put_outputs(item, _images(content))
+        self._journal.put_outputs(item, content_bundles(content))
 
     def _on_answer_end(self, message: Any) -> None:
-        if self._blocks:
-            self._mend_texts(message)
-        else:
-            for index, block in enumerate(message.content):
-                self._on_block(index, block)
-        broken = message.stop_reason in (StopReason.ERROR, StopReason.ABORTED)
-        for name in self._blocks.values():
-            item = self._journal.item(name)
-            # A whole call stays pending until it is executed; the calls of a broken answer never are.
-            if item.get("state") in OPEN_STATES and (broken or item["kind"] != "tool"):
-                self._close(name, "aborted" if broken else "done")
-        self._blocks = {}
+        self._answer.end(message)
         if message.stop_reason is StopReason.ERROR:
             self._failure = message.error_message or "The model's answer broke off."
         self._uncounted = self._uncounted or (message.usage is None and bool(message.content))
         self._count(message.usage, of_model=True)
 
-    def _mend_texts(self, message: Any) -> None:
-        """Take the finished text where a streamed one holds halves of a character that have joined since."""
-        for kind, block_type in (("text", TextContent), ("thinking", ThinkingContent)):
-            items = [item for item in map(self._journal.item, self._blocks.values()) if item.get("kind") == kind]
-            texts = [block.text for block in message.content if isinstance(block, block_type) and block.text]
-            if len(items) != len(texts):
-                continue
-            for item, text in zip(items, texts, strict=True):
-                if "\ufffd" in item["text"]:
-                    self._journal.set(item["id"], text=whole_characters(text)[: len(item["text"])])
-
-    def _on_block(self, index: int, block: Content) -> None:
-        if isinstance(block, TextContent):
-            self._on_stream_item(TextDelta(index, block.text))
-        elif isinstance(block, ThinkingContent):
-            self._on_stream_item(ThinkingDelta(index, block.text, redacted=block.redacted))
-        elif isinstance(block, ToolCall):
-            self._on_stream_item(ToolCallItem(index, block.id, block.name, block.arguments))
-        elif isinstance(block, InlineData):
-            self._on_stream_item(InlineDataItem(index, block.data, block.mime_type))
-
-    def _on_stream_item(self, item: StreamItem) -> None:
-        known = self._blocks.get(item.index)
-        if known is None:
-            self._close_thinking()
-        if isinstance(item, TextDelta):
-            if known is None:
-                known = self._blocks[item.index] = self._journal.add("text", "running", text="")
-            self._journal.append(known, "text", "answer", item.text)
-        elif isinstance(item, ThinkingDelta):
-            if known is None:
-                known = self._blocks[item.index] = self._journal.add("thinking", "running", text="", started=now())
-            if item.redacted:
-                self._journal.set(known, redacted=True)
-            self._journal.append(known, "text", "detail", item.text, THINKING_LIMIT)
-        elif isinstance(item, PartialToolCall):
-            if known is None:
-                self._blocks[item.index] = self._add_call(item.tool_call_id, item.name, {})
-        elif isinstance(item, ToolCallItem):
-            if known is None:
-                self._blocks[item.index] = self._add_call(item.id, item.name, item.arguments)
-            else:
-                self._set_arguments(known, item.arguments)
-        elif isinstance(item, InlineDataItem) and not item.thinking:
-            self._blocks[item.index] = media = self._journal.add("media", "done", outputs=[])
-            self._journal.put_outputs(media, [media_bundle(item.mime_type, item.data)])
-
-    def _close_thinking(self) -> None:
-        for name in self._blocks.values():
-            item = self._journal.item(name)
-            if item.get("kind") == "thinking" and item["state"] == "running":
-                self._close(name, "done")
-
     # Tool calls -------------------------------------------------------------------------------------------------------
 
-    def _add_call(self, tool_call_id: str, name: str, arguments: Mapping[str, Any]) -> str:
-        name = with_note(name, 200)
-        item = self._journal.add(
-            "tool", "pending", call_id=whole_characters(tool_call_id), name=name, arguments={}, summary=""
-        )
-        self._calls[tool_call_id] = item
-        self._set_arguments(item, arguments)
-        return item
-
-    def _set_arguments(self, item: str, arguments: Mapping[str, Any]) -> None:
-        clean = jsonable(arguments)
-        if not clean or self._journal.item(item).get("arguments") == clean:
-            return
-        if not self._journal.room_for("detail", clean):
-            self._journal.leave_out("characters", json_size(clean))
-            self._journal.set(item, summary=argument_summary(clean))
-        else:
-            self._journal.set(item, arguments=clean, summary=argument_summary(clean))
-
     def _on_tool_start(self, event: ToolExecutionStartEvent) -> None:
-        item = self._calls.get(event.tool_call_id)
-        if item is None or self._journal.item(item).get("state") not in OPEN_STATES:
-            item = self._add_call(event.tool_call_id, event.tool_name, event.args)
-        self._journal.set(item, state="running", started=now())
+        self._calls.start(event)
         self._journal.set(None, calls=self._journal.fields["calls"] + 1)
 
     def _on_tool_update(self, event: ToolExecutionUpdateEvent) -> None:
-        item = self._calls.get(event.tool_call_id)
-        if self._journal.item(item).get("state") == "running":
-            self._journal.set(item, progress=with_note(_text_of(event.partial_result), PROGRESS_LIMIT))
+        self._calls.update(event)
 
     def _on_tool_end(self, event: ToolExecutionEndEvent) -> None:
-        item = self._calls.get(event.tool_call_id, "")
-        if not self._journal.item(item):
-            return
-        text = _text_of(event.result)
-        fields: dict[str, Any] = {"result": self._journal.fit("detail", with_note(text, DETAIL_LIMIT)), "progress": ""}
-        denial = self._denied.pop(event.tool_call_id, None)
-        state = "done"
-        if event.is_error:
-            fields["error"] = denial or one_line(next((line for line in text.splitlines() if line.strip()), ""))
-            refused = denial is not None or text.startswith(NOT_ALLOWED)
-            state = "denied" if refused else "aborted" if text.startswith(_ABORTED) else "failed"
-        self._journal.set(item, **fields)
-        self._close(item, state)
-        images = _images(getattr(event.result, "content", ()))
-        if images and not self._journal.item(item).get("outputs"):
-            self._with_content_images.add(item)
-            self._journal.put_outputs(item, images)
-        self._count(getattr(event.result, "usage", None))
-
-    def _close(self, name: str, state: str) -> None:
-        began = self._journal.item(name).get("started")
-        if began is None:
-            self._journal.set(name, state=state)
-        else:
-            self._journal.set(name, state=state, seconds=round(max(0, now() - began) / 1000, 3))
+        if self._calls.end(event):
+            self._count(getattr(event.result, "usage", None))
 
     # Usage ------------------------------------------------------------------------------------------------------------
 
@@ -403,25 +277,6 @@ _EVENTS: dict[type, Callable[[Recorder, Any], None]] = {
     ToolExecutionEndEvent: Recorder._on_tool_end,
     NoteEvent: Recorder._on_note,
 }
-
-
-def _text_of(result: Any) -> str:
-    """The text of a tool's result, whatever it is."""
-    content = getattr(result, "content", result)
-    if isinstance(content, str):
-        return without_ansi(content)
-    if isinstance(content, (list, tuple)):
-        return without_ansi(joined_text(content))
-    return "" if content is None else without_ansi(str(content))
-
-
-def _images(content: Any) -> list[Bundle]:
-    blocks = content if isinstance(content, (list, tuple)) else ()
-    return [
-        media_bundle(block.mime_type, block.data)
-        for block in blocks
-        if isinstance(block, (ImageContent, InlineData)) and block.data
-    ]
 
 
 def _cause(outcome: Any) -> str:
