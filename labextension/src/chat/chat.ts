@@ -2,13 +2,15 @@ import type { Client } from '../protocol/client';
 import type { AgentState, AttachResult, Attachment, RunState } from '../protocol/messages';
 import { stopRun } from '../view/stop';
 import type { RunActions } from '../view/view';
+import { Absence } from './absence';
 import { Composer, type When } from './composer';
-import { button, element } from './element';
+import { element } from './element';
 import { Header } from './header';
 import type { ChatControl, ChatHost, Connection, ConnectionAction, SendKey } from './host';
 import { Log } from './log';
 import { Notices } from './notices';
 import { Outbox } from './outbox';
+import { Questions } from './questions';
 import { Requests } from './requests';
 import { messageOf, wordsOf, type Words } from './words';
 
@@ -25,10 +27,11 @@ export class Chat implements ChatControl {
   private readonly words: Words;
   private readonly root: HTMLElement;
   private readonly requests: Requests;
+  private readonly questions: Questions;
   private readonly header: Header;
   private readonly log: Log;
   private readonly outbox: Outbox;
-  private readonly absent: HTMLElement;
+  private readonly absence: Absence;
   private readonly notices: Notices;
   private readonly composer: Composer;
   private readonly live: HTMLElement;
@@ -37,16 +40,11 @@ export class Chat implements ChatControl {
   private history = 0;
   /** Whether the log lacks what was said while nobody saw it. */
   private isBehind = false;
-  /** Questions that were drawn while the chat was hidden: run and approval. */
-  private readonly unseen: [string, string][] = [];
-  /** Those of which the kernel knows that there is a page for them. */
-  private readonly toldOf = new Set<string>();
   /** Whether Stop was pressed here, and the run has not ended. */
   private isStopping = false;
   private attaching: Promise<AttachResult> | null = null;
   private attempt = 0;
   private isAttached = false;
-  private wantsFocus = false;
 
   constructor(element_: HTMLElement, client: Client, host: ChatHost = {}) {
     this.client = client;
@@ -54,6 +52,7 @@ export class Chat implements ChatControl {
     const words = (this.words = wordsOf(host));
     this.root = element('section', { class: 'am-chat' });
     this.requests = new Requests(client, slow => this.composer.setSlow(slow));
+    this.questions = new Questions(this.requests, () => host.isSeen?.() ?? true);
     this.header = new Header(words, this.requests, {
       switched: note => {
         this.notices.clear();
@@ -76,7 +75,7 @@ export class Chat implements ChatControl {
       run => this.runActions(run)
     );
     this.outbox = new Outbox(words, this.log);
-    this.absent = element('div', { class: 'am-chat-absent', hidden: true });
+    this.absence = new Absence();
     this.notices = new Notices(words, () => this.focus());
     this.composer = new Composer(words, host, this.requests, {
       send: (text, attachments, when) => void this.send(text, attachments, when),
@@ -89,7 +88,7 @@ export class Chat implements ChatControl {
     this.root.append(
       this.header.element,
       this.log.element,
-      this.absent,
+      this.absence.element,
       this.notices.element,
       this.composer.element,
       this.live
@@ -100,10 +99,7 @@ export class Chat implements ChatControl {
   }
 
   focus(): void {
-    const action = this.absent.querySelector<HTMLElement>('button');
-    if (!this.absent.hidden && action) {
-      action.focus();
-    } else {
+    if (!this.absence.focus()) {
       this.composer.focus();
     }
   }
@@ -175,8 +171,7 @@ export class Chat implements ChatControl {
         this.showConversation();
         this.isAttached = true;
         this.showConnected();
-        if (this.wantsFocus) {
-          this.wantsFocus = false;
+        if (this.absence.takeFocus()) {
           this.composer.focus();
         }
       }
@@ -215,46 +210,23 @@ export class Chat implements ChatControl {
   }
 
   private showConversation(): void {
-    this.absent.hidden = true;
+    this.absence.hide();
     this.log.element.hidden = false;
     this.composer.element.hidden = false;
   }
 
   /** The user sees the chat now, which was hidden. */
   seen(): void {
-    for (const [run, approval] of this.unseen.splice(0)) {
-      this.tellShown(run, approval);
-    }
+    this.questions.seen();
     this.catchUp();
   }
 
   /** Show `text` where the conversation stands. What has been written is kept, also while it is not shown. */
   private showInstead(text: string, canWrite: boolean, action?: ConnectionAction): void {
-    const message = element('p', { role: 'status' }, text);
     this.notices.setProblems([]);
-    this.absent.replaceChildren(message);
-    this.absent.hidden = false;
+    this.absence.show(text, action);
     this.log.element.hidden = true;
     this.composer.element.hidden = !canWrite;
-    if (action) {
-      const run = async () => {
-        // A disabled button loses the focus: it goes to the message then, or back.
-        this.wantsFocus = true;
-        act.disabled = true;
-        failure.textContent = '';
-        try {
-          await action.run();
-        } catch (error) {
-          failure.textContent = messageOf(error);
-          act.disabled = false;
-          act.focus();
-          this.wantsFocus = false;
-        }
-      };
-      const act = button(action.label, () => void run(), { class: 'am-chat-button am-chat-primary' });
-      const failure = element('p', { class: 'am-chat-absent-failure', role: 'alert' });
-      this.absent.append(act, failure);
-    }
   }
 
   private showConnected(): void {
@@ -294,7 +266,7 @@ export class Chat implements ChatControl {
   /** A question of a run that is not drawn here now may still be answered here. */
   private tellOfQuestions({ run, questions }: AgentState): void {
     if (run !== null && !this.client.looks) {
-      questions.filter(each => !this.toldOf.has(`${run}:${each}`)).forEach(each => this.tellShown(run, each, false));
+      this.questions.undrawn(run, questions);
     }
   }
 
@@ -370,18 +342,9 @@ export class Chat implements ChatControl {
   private runActions(run: string): RunActions {
     return {
       stop: () => this.stop(),
-      shown: approval => this.tellShown(run, approval),
+      shown: approval => this.questions.drawn(run, approval),
       answer: async answer => void (await this.requests.request('answer', { run, ...answer }))
     };
-  }
-
-  private tellShown(run: string, approval: string, isDrawn = true): void {
-    const seen = this.host.isSeen?.() ?? true;
-    if (!seen && isDrawn) {
-      this.unseen.push([run, approval]);
-    }
-    this.toldOf.add(`${run}:${approval}`);
-    void this.requests.request('shown', { approval, run, seen }).catch(() => undefined);
   }
 
   /** Do something that changes what was said; the kernel tells then that it did. `rethrow` for who keeps something. */
