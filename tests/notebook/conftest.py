@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from .kernel_client import Kernel
+from .panel_page import SETUP, PanelPage
+
 
 @pytest.fixture(scope="session")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -45,3 +48,24 @@ def loaded(shell: Any) -> Iterator[Any]:
     shell.config.pop("AgentMagic", None)
     for name in set(shell.user_ns) - before:
         del shell.user_ns[name]
+
+
+@pytest.fixture(scope="module")
+def panel() -> Iterator[PanelPage]:
+    """A page of the panel in a real kernel, where `SETUP` has run."""
+    with Kernel() as kernel:
+        page = PanelPage(kernel)
+        page.load()
+        assert page.comm
+        assert kernel.run(SETUP).status == "ok"
+        yield page
+
+
+@pytest.fixture
+def page(panel: PanelPage) -> Iterator[PanelPage]:
+    """`panel` at rest, at the beginning of a conversation; at the end, nothing was shown that belongs to no cell."""
+    panel.kernel.run("agent.abort()\nawait agent.wait_for_idle()\nagent.clear_queues()\n%agent new")
+    panel.events.clear()
+    panel.attach()
+    yield panel
+    assert panel.strays == []

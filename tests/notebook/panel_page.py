@@ -11,6 +11,18 @@ from .record_script import replayed
 
 Event = dict[str, Any]
 
+# Run in a kernel that has the extension, so that its agent can be told what to answer.
+SETUP = """
+import asyncio, sys, threading, time
+import agent_magic as am
+from agent_magic import tool
+agent = am.get_agent()
+def answers(*given):
+    agent.model = am.scripted(*given)
+def call(name, **arguments):
+    return am.AssistantMessage([am.ToolCall("c1", name, arguments)])
+"""
+
 
 class PanelPage:
     """Attaches to the comm of `kernel`, and keeps what it is told: `state`, `runs` by id, `events`.
@@ -173,3 +185,7 @@ class PanelPage:
             except Exception as error:
                 answer = {"error": str(error)}
             self.post("answer_ask", ask=event["id"], **answer)
+
+
+def running(page: PanelPage) -> bool:
+    return bool(page.runs) and page.run["state"] == "running"

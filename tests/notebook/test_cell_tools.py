@@ -11,8 +11,7 @@ from agent_magic.errors import ToolExecutionError
 from agent_magic.notebook.cell_tools import edited
 
 from .kernel_client import Kernel
-from .panel_page import PanelPage
-from .test_panel import SETUP
+from .panel_page import SETUP, PanelPage
 
 TOOLS = ("read_cells", "insert_cell", "edit_cell", "run_cell")
 
