@@ -52,7 +52,7 @@ class Page:
 
     async def until(self, found: Callable[[], Any]) -> Any:
         for _ in range(1000):
-            if (value := found()) is not None and value is not False:
+            if value := found():
                 return value
             await asyncio.sleep(0.01)
         raise AssertionError(f"did not come; last: {self.events[-3:]}")
