@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 from .cells import ASK, RECORD, answers
 from .chat_page import opened
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.benchmark]
 
 PACKAGE = Path(__file__).resolve().parents[2] / "agent_magic"
 TIMES = 5

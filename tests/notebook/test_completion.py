@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from agent_magic.notebook.commands import COMMANDS
 from agent_magic.notebook.completion import LIMIT, AgentCompletion, add_completion
 from agent_magic.notebook.flags import FLAGS
 from agent_magic.notebook.namespace import Namespace
+
+from ..speed import cpu_seconds, fastest
 
 
 class Shell:
@@ -187,18 +188,15 @@ def test_a_value_that_fails_at_everything_is_offered_all_the_same(shell: Any) ->
 def test_ten_thousand_names_take_at_most_20_ms(line: str) -> None:
     values: dict[str, Any] = {f"name_{number}": [number] for number in range(10_000)}
     completion = AgentCompletion(Namespace(values, {}), list)
-    times = []
-    for _ in range(5):
-        began = time.process_time()
-        found = completion.offers(f"%%agent\n{line}", line, 1)
-        times.append(time.process_time() - began)
-        assert len(found.offers) <= LIMIT
-    assert min(times) < 0.02
+    assert len(completion.offers(f"%%agent\n{line}", line, 1).offers) <= LIMIT
+    assert fastest(lambda: cpu_seconds(lambda: completion.offers(f"%%agent\n{line}", line, 1)), 0.02) <= 0.02
 
 
 def test_models_take_at_most_20_ms_once_the_catalogue_is_read() -> None:
     completion = AgentCompletion(Namespace({}, {}), list)
     completion.offers("%%agent -m o", "%%agent -m o")
-    began = time.process_time()
-    completion.offers("%%agent -m openai", "%%agent -m openai")
-    assert time.process_time() - began < 0.02
+
+    def offer() -> None:
+        completion.offers("%%agent -m openai", "%%agent -m openai")
+
+    assert fastest(lambda: cpu_seconds(offer), 0.02) <= 0.02

@@ -14,6 +14,8 @@ from agent_magic.tools.execution import PoolRunner, execute, still_running
 from agent_magic.tools.function import tool
 from agent_magic.tools.tool import AgentTool, AgentToolResult, ToolContext
 
+from ..speed import fastest
+
 
 def run(made, arguments=None, context=None, runner=None):
     return asyncio.run(execute(made, arguments or {}, context, runner))
@@ -453,7 +455,7 @@ def test_twenty_functions_of_50_ms_take_at_most_65_ms():
         await asyncio.gather(*(execute(wait, {}) for _ in range(20)))
         return time.perf_counter() - start
 
-    assert any(asyncio.run(main()) < 0.065 for _ in range(40))
+    assert fastest(lambda: asyncio.run(main()), 0.065) <= 0.065
 
 
 def test_a_hanging_function_does_not_keep_python_from_ending():
