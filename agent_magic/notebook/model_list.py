@@ -61,13 +61,22 @@ def _known(part: str) -> str:
 
 
 def found_models(part: str) -> list[Model]:
-    """The models whose name or id holds `part`; without it those that could be used at once."""
-    from ..providers.catalogue import list_models
+    """The models whose name or id holds `part`, those first that could be used at once; without it only those.
 
-    listed = list_models()
-    if not part:
-        return [model for model in listed if has_key(model)]
-    return [model for model in listed if part.lower() in f"{model.label} {model.name}".lower()]
+    A vendor's own models come before those that others resell.
+    """
+    from ..providers.catalogue import list_models
+    from ..providers.vendors import VENDORS
+
+    vendors = list(VENDORS)
+
+    def place(model: Model) -> tuple[bool, int, int]:
+        # What is resold names its maker, too: openrouter/openai/gpt-5.
+        parts = model.label.count("/")
+        return not has_key(model), parts, vendors.index(model.provider) if model.provider in vendors else -1
+
+    found = [model for model in list_models() if part.lower() in f"{model.label} {model.name}".lower()]
+    return sorted((model for model in found if part or has_key(model)), key=place)
 
 
 def has_key(model: Model) -> bool:

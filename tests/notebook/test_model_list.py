@@ -10,6 +10,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import agent_magic as am
+from agent_magic.notebook.model_list import found_models
 from agent_magic.providers import endpoints, http, local_files, vendors
 from agent_magic.providers.endpoints import Endpoint
 
@@ -44,6 +45,16 @@ def test_a_filter_lists_the_facts_of_each_model(
     shown = said(loaded, "models gpt-5-mini", capsys)
     assert next(line for line in shown.splitlines() if line.startswith("openai/gpt-5-mini ")).endswith("  yes")
     assert KEY not in shown
+
+
+def test_models_that_can_be_used_come_first_and_then_those_of_their_own_makers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [model.label for model in found_models("gpt-5-mini")][:2] == [
+        "openai/gpt-5-mini",
+        "openai/gpt-5-mini-2025-08-07",
+    ]
+    assert found_models("deepseek")[0].provider == "deepseek"
+    monkeypatch.setenv("OPENROUTER_API_KEY", KEY)
+    assert found_models("gpt-5-mini")[0].label == "openrouter/openai/gpt-5-mini"
 
 
 def test_a_long_list_is_cut_and_says_so(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
