@@ -2,7 +2,7 @@
 #
 #   make demo    run the quickstart in a real kernel and show what happens
 #   make lab     open the quickstart in JupyterLab, with the other guides beside it
-#   make test    run all tests                  (one folder: make test ARGS=tests/tools; limits of speed: ARGS="-m benchmark")
+#   make test    run all tests                  (one folder: make test ARGS=tests/tools)
 #   make unit    the tests that start no kernel, no browser and no model
 #   make matrix  a notebook's cells on older and newer Jupyter, in environments of their own
 #   make check   lint, formatting, types, layers
@@ -10,6 +10,7 @@
 #   make watch   build the front end again at every change, for JupyterLab in this environment (reload the page)
 #   make screenshots   make the pictures of the README anew, in a real JupyterLab (one: make screenshots ARGS=dark)
 #   make soak    property tests with many more examples
+#   make limits  the limits of speed, measured by themselves
 #   make bench   compare speed with plain httpx, and with other libraries named in PEERS (Python 3.11 or later)
 #   make clean   remove environments and build products
 
@@ -41,6 +42,7 @@ FRONT_END := $(wildcard $(addprefix labextension/,*.json scripts/* settings/* st
 MCP_SERVER := @modelcontextprotocol/server-everything@2026.8.31
 LEFT_OUT = $(shell test ! -e $(1) || echo ' and not $(2)')
 NEEDS = $(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= $(1) else "$(2)")'
+PYTEST = $(IN_VENV) -m pytest --numprocesses logical --maxprocesses 4 --no-loadscope-reorder
 PIP = $(IN_VENV) -m pip --disable-pip-version-check install --quiet
 
 MATRIX := ipython7 ipykernel6 ipykernel7 latest
@@ -52,7 +54,7 @@ BASE = $(PYTHON)
 .venv-matrix/ipykernel7/ready: JUPYTER = 'ipykernel==7.3.*'
 .venv-matrix/latest/ready: JUPYTER = ipython ipykernel
 
-.PHONY: demo lab test unit matrix matrix-environments check front watch screenshots soak bench clean browser
+.PHONY: demo lab test unit matrix matrix-environments check front watch screenshots soak limits bench clean browser
 
 demo: $(VENV)/ready
 	$(IN_VENV) scripts/demo.py
@@ -62,15 +64,15 @@ lab: $(VENV)/lab $(GUIDES)
 
 test: $(VENV)/local browser
 	@cat $(WITHOUT_LOCAL) $(WITHOUT_NPM) $(WITHOUT_BROWSER) 2> /dev/null || true
-	$(IN_VENV) -m pytest -m "not benchmark$(call LEFT_OUT,$(WITHOUT_LOCAL),local)$(call \
+	$(PYTEST) -m "not benchmark$(call LEFT_OUT,$(WITHOUT_LOCAL),local)$(call \
 		LEFT_OUT,$(WITHOUT_NPM),npm)$(call LEFT_OUT,$(WITHOUT_BROWSER),browser)" $(ARGS)
 
 unit: $(VENV)/ready
-	$(IN_VENV) -m pytest -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
+	$(PYTEST) -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
 
 matrix: $(VENV)/ready matrix-environments
 	AGENT_MAGIC_KERNELS='$(subst $(space),$(PATHS),$(MATRIX:%=$(CURDIR)/.venv-matrix/%/$(BIN)/python))' \
-		$(IN_VENV) -m pytest tests/notebook/test_matrix.py tests/notebook/test_live_widget.py $(ARGS)
+		$(PYTEST) tests/notebook/test_matrix.py tests/notebook/test_live_widget.py $(ARGS)
 
 matrix-environments: $(MATRIX:%=.venv-matrix/%/ready)
 
@@ -99,6 +101,10 @@ screenshots: $(VENV)/browser
 
 soak: $(VENV)/ready
 	$(IN_VENV) -m pytest --hypothesis-profile=soak -m "not benchmark and not kernel and not browser and not local and not npm" $(ARGS)
+
+# One after the other, since each test would slow down the others.
+limits: $(VENV)/local browser
+	$(IN_VENV) -m pytest -m "benchmark$(call LEFT_OUT,$(WITHOUT_BROWSER),browser)" $(ARGS)
 
 bench:
 	@$(call NEEDS,(3$(comma) 11),make bench needs Python 3.11 or later; name one with PYTHON=...)

@@ -125,6 +125,6 @@ def visit(chromium: Any, servers: Callable[..., Any], request: pytest.FixtureReq
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     report = yield
-    if report.when == "call" and report.failed:
-        item.failed = True  # type: ignore[attr-defined]
+    if report.when == "call":
+        item.failed = report.failed  # type: ignore[attr-defined]
     return report
