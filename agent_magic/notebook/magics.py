@@ -47,9 +47,12 @@ class AgentMagics:
         return None if errand is None else self._blocking(errand)
 
     async def _awaited(self, errand: Errand) -> Any:
+        from ..tools.execution import running_call
         from .run_cell import run_cell
 
-        return self._value(self._shown((await run_cell(self.kernel, errand, wait=True)).value()))
+        # Code of a tool, which the run waits for, would wait for ever for the end of that run.
+        outcome = await run_cell(self.kernel, errand, wait=running_call() is None)
+        return self._value(self._shown(outcome.value()))
 
     def _blocking(self, errand: Errand) -> Any:
         from .run_cell import run_blocking_cell

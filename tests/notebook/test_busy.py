@@ -73,6 +73,19 @@ def test_what_blocks_or_moves_the_conversation_is_refused_at_once(kernel: Kernel
     assert kernel.run("print(agent.loop is not None, len(agent.messages))").printed == "True 1\n"
 
 
+def test_code_of_a_tool_does_not_wait_for_the_run_that_waits_for_it(kernel: Kernel) -> None:
+    kernel.run(
+        "%agent tools on run_python\n"
+        "calls = [am.ToolCall('c1', 'run_python', {'code': '%%agent\\nhi'})]\n"
+        "agent.model = am.scripted(am.AssistantMessage(calls), 'Too early.')"
+    )
+    cell = kernel.run("%%agent --approve auto\ngo")
+    assert "run_python" in cell.text
+    assert "AgentBusyError" in cell.text
+    assert "Too early." in cell.text
+    assert cell.error is None
+
+
 def test_lines_that_only_look_work_meanwhile(kernel: Kernel) -> None:
     kernel.run(BEHIND.format(seconds=5))
     for line in ("", "tools", "history", "context", "cost", "config", "show"):
