@@ -13,7 +13,7 @@ from .anthropic_usage import MessagesUsage
 from .handoff import clean_text
 from .json_text import NotJSONError
 from .payloads import PayloadReader
-from .provider_errors import interrupted, stream_error, where
+from .provider_errors import ended_early, interrupted, stream_error, tells_error, where
 from .sse import DONE
 from .tool_call_assembly import CallInProgress, ToolCallAssembly
 
@@ -110,7 +110,7 @@ class MessagesAnswer:
             place = where(self._model, self._url)
             return ContentFilterError(f"{place}: The model refused to go on (stop reason {self._finish}): {why}")
         if not self.is_complete:
-            return interrupted(self._model, self._url, "The answer ended before it was finished.")
+            return ended_early(self._model, self._url, self._payloads.words)
         return None
 
     # Events ----------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class MessagesAnswer:
         elif kind == "message" or (kind is None and isinstance(event.get("content"), list)):
             self._read_message(event)
             self._done = True
-        elif kind == "error" or event.get("error"):
+        elif kind == "error" or event.get("error") or (kind is None and tells_error(event)):
             self.failure = stream_error(self._model, self._url, event)
 
     def _read_message(self, message: Any) -> None:

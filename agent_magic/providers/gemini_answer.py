@@ -17,7 +17,7 @@ from .handoff import clean_text
 from .json_text import NotJSONError
 from .payloads import PayloadReader
 from .pcm import is_raw_sound, wav_from
-from .provider_errors import interrupted, stream_error, where
+from .provider_errors import ended_early, interrupted, stream_error, tells_error, where
 from .sse import DONE
 from .tool_call_assembly import ToolCallAssembly
 
@@ -125,7 +125,7 @@ class GeminiAnswer:
         if not self._finish and self._blocked and not self._has_content:
             return ContentFilterError(f"{place}: The prompt was blocked ({self._blocked}). Word it differently.")
         if not self._finish:
-            return interrupted(self._model, self._url, "The answer ended before it was finished.")
+            return ended_early(self._model, self._url, self._payloads.words)
         if not self._has_content:
             return EmptyResponseError(self._model.api, self._finish)
         return None
@@ -140,7 +140,7 @@ class GeminiAnswer:
             return
         if not isinstance(chunk, dict):
             return
-        if chunk.get("error"):
+        if chunk.get("error") or ("candidates" not in chunk and tells_error(chunk)):
             self.failure = stream_error(self._model, self._url, chunk)
             return
         candidates = chunk.get("candidates")

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic_core import from_json
-
 from ..config import StopReason
 from ..errors import ContentFilterError, ProviderError, ServerError
 from ..events import InlineDataItem, PartialToolCall, StreamItem, TextDelta, ThinkingDelta
 from ..models import Model
 from ..usage import Usage
 from .handoff import clean_text
-from .json_text import HalfCharacters, NotJSONError, parse_json
+from .json_text import NotJSONError
 from .openai_chat_calls import ChatCalls
 from .openai_chat_usage import UsageCount
-from .provider_errors import interrupted, stream_error, where
+from .payloads import PayloadReader
+from .provider_errors import ended_early, interrupted, stream_error, tells_error, where
 from .sse import DONE
 from .think_tags import ThinkTags
 
@@ -37,7 +36,7 @@ class ChatAnswer:
         self._kind = ""
         self._index = 0
         self._tags = ThinkTags()
-        self._halves: HalfCharacters | None = None
+        self._payloads = PayloadReader()
         self._calls = ChatCalls(self._new_block)
         self._usage = UsageCount()
         self._finish = ""
@@ -68,11 +67,14 @@ class ChatAnswer:
             if payload.startswith(DONE):
                 self._done = True
                 continue
-            for chunk in self._values(payload):
-                if not self._read_plain(chunk):
-                    self._read_chunk(chunk)
-                if self.failure is not None:
-                    break
+            try:
+                for chunk in self._payloads.values(payload):
+                    if not self._read_plain(chunk):
+                        self._read_chunk(chunk)
+                    if self.failure is not None:
+                        break
+            except NotJSONError:
+                self.failure = interrupted(self._model, self._url, "The server sent something that is not JSON.")
             if self.failure is not None:
                 break
         return self._items
@@ -82,8 +84,7 @@ class ChatAnswer:
         self._items = []
         for is_thinking, text in self._tags.flush():
             self._put(is_thinking, text)
-        if self._halves is not None:
-            self._put(self._kind == "thinking", self._halves.left_at(self._kind))
+        self._put(self._kind == "thinking", self._payloads.left_at(self._kind))
         self._end_details()
         self.failure = self.failure or broken or self._failed_end()
         if self.failure is None:
@@ -105,35 +106,14 @@ class ChatAnswer:
             words = f"{place}: The server broke the answer off (finish reason {self._finish}). Send the message again."
             return ServerError(words, retryable=True)
         if not self.is_complete:
-            return interrupted(self._model, self._url, "The answer ended before it was finished.")
+            return ended_early(self._model, self._url, self._payloads.words)
         return None
 
     # Chunks ----------------------------------------------------------------------------------------------------------
 
-    def _values(self, payload: bytes) -> Iterable[Any]:
-        """The JSON values of one event; several where a server forgets the blank lines between its events."""
-        try:
-            return (from_json(payload),)
-        except ValueError:
-            pass
-        # Half characters in escapes are no valid JSON for the fast parser; from here on they may come at any time.
-        self._halves = self._halves or HalfCharacters()
-        text = payload.decode("utf-8", "replace")
-        try:
-            return (parse_json(text),)
-        except NotJSONError:
-            pass
-        if text[:1] not in "{[":
-            return ()
-        try:
-            return [parse_json(line) for line in text.split("\n") if line.strip()]
-        except NotJSONError:
-            self.failure = interrupted(self._model, self._url, "The server sent something that is not JSON.")
-            return ()
-
     def _read_plain(self, chunk: Any) -> bool:
         """Read a chunk that brings more text, or more of a call, and nothing else; False if it is any other."""
-        if self._halves is not None:
+        if self._payloads.halves is not None:
             return False
         try:
             (choice,) = chunk["choices"]
@@ -171,7 +151,7 @@ class ChatAnswer:
         self._usage.served_by(chunk.get("service_tier"))
         if chunk.get("usage"):
             self._usage.add(chunk["usage"])
-        error = chunk.get("error") or chunk.get("error_message")
+        error = chunk.get("error") or chunk.get("error_message") or _error_in(choices)
         if error:
             self.failure = stream_error(self._model, self._url, chunk if chunk.get("error") else error)
 
@@ -181,14 +161,13 @@ class ChatAnswer:
             return [{**chunk, "usage": None}]
         if isinstance(chunk.get("content"), (list, str)):
             return [{"message": chunk, "finish_reason": chunk.get("finish_reason") or "stop"}]
-        flat = isinstance(chunk.get("message"), str) or "detail" in chunk
-        if "error" not in chunk and (flat or "error" in (chunk.get("object"), chunk.get("type"))):
+        if "error" not in chunk and tells_error(chunk):
             self.failure = stream_error(self._model, self._url, chunk)
         return []
 
     def _read_choice(self, choice: dict[str, Any], position: int) -> None:
         delta = choice.get("delta")
-        if isinstance(delta, dict):
+        if isinstance(delta, dict) and (delta or not isinstance(choice.get("message"), dict)):
             self._read_delta(delta, choice, position)
         elif isinstance(choice.get("message"), dict):
             self._read_whole(choice["message"], choice, position)
@@ -307,15 +286,13 @@ class ChatAnswer:
 
     def _put(self, is_thinking: bool, text: str) -> None:
         kind = "thinking" if is_thinking else "text"
-        if self._halves is not None:
-            text = self._halves.join(text, kind)
+        text = self._payloads.join(text, kind)
         if text:
             self._enter(kind)
             self._items.append(ThinkingDelta(self._index, text) if is_thinking else TextDelta(self._index, text))
 
     def _add_thinking(self, text: str, field: str) -> None:
-        if self._halves is not None:
-            text = self._halves.join(text, "thinking")
+        text = self._payloads.join(text, "thinking")
         if text:
             begun = self._enter("thinking")
             fidelity = {"reasoning_field": field} if begun and field else None
@@ -341,8 +318,7 @@ class ChatAnswer:
 
     def _end_details(self) -> None:
         if self._details:
-            begun = self._enter("thinking")
-            del begun
+            self._enter("thinking")
             self._items.append(ThinkingDelta(self._index, "", {"reasoning_details": self._details}))
 
     def _add_image(self, image: Any) -> None:
@@ -353,13 +329,18 @@ class ChatAnswer:
             self._items.append(InlineDataItem(self._new_block(), data, head.partition(";")[0] or "image/png"))
 
     def _put_call_items(self, items: Iterable[StreamItem]) -> None:
-        if self._halves is not None:
-            for item in items:
-                if isinstance(item, PartialToolCall):
-                    item.arguments = self._halves.join(item.arguments, item.index)
-                self._items.append(item)
-        else:
+        if self._payloads.halves is None:
             self._items += items
+            return
+        for item in items:
+            if isinstance(item, PartialToolCall):
+                item.arguments = self._payloads.join(item.arguments, item.index)
+            self._items.append(item)
+
+
+def _error_in(choices: list[Any]) -> Any:
+    """What a gateway puts into a choice in whose middle the server behind it failed."""
+    return next((each["error"] for each in choices if isinstance(each, dict) and each.get("error")), None)
 
 
 def _text_in(value: Any) -> str:

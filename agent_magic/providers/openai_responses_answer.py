@@ -15,7 +15,7 @@ from .handoff import clean_text, clean_value
 from .json_text import NotJSONError
 from .openai_chat_usage import UsageCount
 from .payloads import PayloadReader
-from .provider_errors import interrupted, stream_error, where
+from .provider_errors import ended_early, interrupted, stream_error, tells_error, where
 from .sse import DONE
 from .tool_call_assembly import CallInProgress, ToolCallAssembly
 
@@ -119,7 +119,7 @@ class ResponsesAnswer:
         if self._cut_reason == "content_filter":
             return ContentFilterError(f"{place}: The answer was cut by a content filter. Word the message differently.")
         if not self.is_complete:
-            return interrupted(self._model, self._url, "The answer ended before it was finished.")
+            return ended_early(self._model, self._url, self._payloads.words)
         return None
 
     # Events ----------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class ResponsesAnswer:
             handler(event)
         elif isinstance(event.get("output"), list):
             self._response_ended({"response": event})
-        elif event.get("error") or (kind is None and ("detail" in event or isinstance(event.get("message"), str))):
+        elif event.get("error") or (kind is None and tells_error(event)):
             self._error(event)
 
     def _error(self, event: dict[str, Any]) -> None:

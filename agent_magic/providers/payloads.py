@@ -14,10 +14,12 @@ class PayloadReader:
     """Reads payloads one after the other.
 
     `halves` is None until a payload holds half a character in an escape; from then on texts have to go through it.
+    `words` are the first that were no JSON, which is how a server that fails may say why.
     """
 
     def __init__(self) -> None:
         self.halves: HalfCharacters | None = None
+        self.words = ""
 
     def values(self, payload: bytes) -> Iterable[Any]:
         """The values of one payload: several where a server forgets the blank lines between its events.
@@ -35,6 +37,7 @@ class PayloadReader:
         except NotJSONError:
             pass
         if text[:1] not in ("{", "["):
+            self.words = self.words or text
             return ()
         return [parse_json(line) for line in text.split("\n") if line.strip()]
 

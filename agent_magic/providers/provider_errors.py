@@ -5,6 +5,7 @@ Servers agree neither on the status nor on the shape of the body, so both the co
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import html
 import json
@@ -13,6 +14,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timezone
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +22,7 @@ from ..errors import ERROR_CLASSES, BadRequestError, ProviderError, ServerConnec
 from ..models import Model
 from .handoff import clean_text
 from .keys import host_of, key_advice
+from .sse import SSEDecoder
 
 _LONGEST_WORDS = 600
 
@@ -76,6 +79,12 @@ _WAIT = re.compile(
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|milli|s|m|h)", re.IGNORECASE)
+# Where servers put the error in an answer, and the words for people in the error.
+_HOLDERS = ("error", "errors", "base_resp")
+_WORDS = (
+    *("message", "error_message", "msg", "error_msg", "status_msg", "Message"),
+    *("detail", "details", "description", "title", "reason"),
+)
 _SECONDS = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -115,7 +124,10 @@ def read_complaint(value: Any) -> Complaint:
         return Complaint(_shortened(value))
     if not isinstance(value, dict):
         return Complaint("" if value is None else _shortened(str(value)))
-    inner = value.get("error")
+    inner = next((value[name] for name in _HOLDERS if value.get(name)), None)
+    if isinstance(inner, str) and inner.lstrip().startswith("{"):
+        # A gateway that gives the whole error of the server behind it as a text.
+        inner = _value_of(inner)
     if isinstance(inner, (dict, list)) and inner:
         below = read_complaint(inner)
         codes = f"{below.codes} {_codes_of(value)}"
@@ -126,18 +138,36 @@ def read_complaint(value: Any) -> Complaint:
     return Complaint(_shortened(words), _codes_of(value), _status_of(value), _delay_in_details(value))
 
 
+def tells_error(value: Mapping[str, Any]) -> bool:
+    """Whether an object that holds nothing of an answer tells of a failure, in any of the forms of servers."""
+    base = value.get("base_resp")
+    return (
+        any(value.get(name) for name in ("error", "errors", "error_message", "detail"))
+        or any(isinstance(value.get(name), str) for name in ("message", "msg", "error_msg", "Message"))
+        or "error" in (value.get("object"), value.get("type"))
+        or (isinstance(base, dict) and bool(base.get("status_code")))
+    )
+
+
 def _complaint_in(text: str) -> Complaint:
-    """What a body means, be it JSON, a web page or plain words."""
-    try:
-        return read_complaint(json.loads(text))
-    except (ValueError, RecursionError):
-        return Complaint(_shortened(text))
+    """What a body means, be it JSON, an event of a stream, a web page or plain words."""
+    return read_complaint(_value_of(text))
+
+
+def _value_of(text: str) -> Any:
+    """The JSON value that a text is, or that the first event in it holds; else the text itself."""
+    events = SSEDecoder()
+    data = text.encode("utf-8", "replace")
+    for each in (data, *events.feed(data), *events.finish()):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(each)
+    return text
 
 
 def _words_of(value: Mapping[str, Any]) -> str:
     """The message for people. A gateway's own is often empty words, with the true ones under `metadata.raw`."""
     found: list[str] = []
-    for name in ("message", "error_message", "msg", "detail", "details", "description", "title", "reason"):
+    for name in _WORDS:
         each = value.get(name)
         if isinstance(each, str) and each.strip():
             found.append(each.strip())
@@ -158,7 +188,7 @@ def _codes_of(value: Mapping[str, Any]) -> str:
 
 
 def _plain_codes(value: Mapping[str, Any]) -> Iterator[str]:
-    for name in ("code", "type", "status", "error_type", "reason", "param"):
+    for name in ("code", "type", "status", "error_type", "reason", "param", "error_code", "status_code"):
         each = value.get(name)
         if isinstance(each, (str, int)) and not isinstance(each, bool):
             yield str(each)
@@ -204,11 +234,14 @@ def retry_after_of(headers: Mapping[str, str]) -> float | None:
     """The seconds that the headers ask for: `retry-after-ms`, or `retry-after` in seconds or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = headers.get(name, "").strip()
-        if re.fullmatch(r"\d{1,12}(\.\d*)?", text):
-            return float(text) * unit
+        number = re.fullmatch(r"(\d{1,12}(?:\.\d*)?) ?(?:s|secs?|seconds?)?(?:,.*)?", text)
+        if number is not None:
+            return float(number[1]) * unit
         if text and name == "retry-after":
             try:
                 date = email.utils.parsedate_to_datetime(text)
+                if date.tzinfo is None:  # So it is given for `-0000`, which means UTC all the same.
+                    date = date.replace(tzinfo=timezone.utc)
                 return max(0.0, date.timestamp() - time.time())
             except (ValueError, TypeError, OverflowError):
                 continue
@@ -326,6 +359,12 @@ def connection_error(model: Model, url: str, what: str, retryable: bool = True) 
     """No answer came. `what` says why in plain words."""
     advice = "Check that the server runs, that base_url is right, and your connection."
     return ServerConnectionError(f"{where(model, url)}: {what} {advice}", retryable=retryable)
+
+
+def ended_early(model: Model, url: str, words: str) -> ProviderError:
+    """The answer has no end. `words` are what came that was none of it, such as those of a proxy that gave up."""
+    said = f" Among it came: {_shortened(words)}." if words.strip() else ""
+    return interrupted(model, url, f"The answer ended before it was finished.{said}")
 
 
 def interrupted(model: Model, url: str, what: str) -> ProviderError:

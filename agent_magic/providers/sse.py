@@ -11,6 +11,7 @@ import json
 _BOM = b"\xef\xbb\xbf"
 # The end marker of the Chat Completions API; nothing after it counts.
 DONE = b"[DONE]"
+_DONE_BELOW = b"\n" + DONE
 # What the last event of the other APIs begins with. A connection that stays open after it is not waited for.
 _LAST_TYPES = (b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
 # Names of events that neither are an end nor can be one, so that nothing but the data matters.
@@ -21,6 +22,7 @@ _NAMED = (
         for each in (b"output_text", b"function_call_arguments", b"reasoning_summary_text")
     ),
 )
+_FIELDS = (b"data", b"event", b"id", b"retry", b"error")
 _ENDS = (DONE, *(b'{"type":%b"%b"' % (space, each) for each in _LAST_TYPES for space in (b"", b" ")))
 
 
@@ -126,6 +128,10 @@ class SSEDecoder:
                 payload: bytes | None = block[6:]
             else:
                 payload = _payload_of(block)
+            if payload and payload.endswith(_DONE_BELOW):
+                # Without the blank lines between them, events look like one of many lines.
+                payloads.append(payload.removesuffix(_DONE_BELOW))
+                payload = DONE
             if payload:
                 payloads.append(payload)
                 if payload.startswith(_ENDS):
@@ -135,15 +141,17 @@ class SSEDecoder:
 
 
 def _payload_of(block: bytes) -> bytes | None:
-    """The data of one event, its lines joined.
+    """The data of one event, its lines joined; of what is no event at all, the whole.
 
     A line `error: ...` is no field of the standard, and some servers send their only error message in it; an event
-    named `error` may hold a bare message. Both become a JSON object with the key `error`.
+    named `error` may hold a bare message. Both become a JSON object with the key `error`. What is no event is the
+    last word of a server, or of what stands before it, that failed in the middle of a stream.
     """
     lines: list[bytes] = []
-    is_error = False
+    is_error = is_event = False
     for line in block.split(b"\n"):
         field, _, value = line.partition(b":")
+        is_event = is_event or field in _FIELDS or line.startswith(b":")
         value = value.removeprefix(b" ")
         if field == b"data":
             lines.append(value)
@@ -152,6 +160,8 @@ def _payload_of(block: bytes) -> bytes | None:
         elif field == b"error" and value:
             lines, is_error = [value], True
             break
+    if not is_event:
+        return block.strip() or None
     payload = b"\n".join(lines)
     if is_error and payload and b'"error"' not in payload:
         return _as_error(payload)

@@ -101,6 +101,9 @@ def test_the_kind_of_an_error_inside_an_answer(value: Any, kind: str, retryable:
         ({"retry_after": "1.5"}, {}, 1.5),
         ({"retry_after_ms": "1500", "retry_after": "9"}, {}, 1.5),
         ({"retry_after": "soon"}, {}, None),
+        ({"retry_after": "30s"}, {}, 30),
+        ({"retry_after": "5 seconds"}, {}, 5),
+        ({"retry_after": "7, 9"}, {}, 7),
         ({}, {"error": {"message": "x", "details": [{"retryDelay": "37s"}]}}, 37),
         ({}, {"error": {"message": "Please try again in 1m2.5s."}}, 62.5),
         ({}, {"error": {"message": "Please retry after 250ms"}}, 0.25),
@@ -116,6 +119,17 @@ def test_the_servers_waiting_time(headers: dict[str, str], body: Any, seconds: f
 def test_the_waiting_time_may_be_a_date(ahead: float, seconds: float) -> None:
     error = failed(429, {}, retry_after=email.utils.formatdate(time.time() + ahead, usegmt=True))
     assert error.retry_after == pytest.approx(seconds, abs=2)
+
+
+def test_a_date_without_a_zone_is_utc_wherever_the_clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "XXX+5")
+    time.tzset()
+    try:
+        error = failed(429, {}, retry_after=email.utils.formatdate(time.time() + 30))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert error.retry_after == pytest.approx(30, abs=2)
 
 
 def test_a_quota_that_renews_by_itself_is_worth_a_repeat() -> None:
@@ -165,3 +179,22 @@ def test_the_true_words_behind_a_gateway_are_shown() -> None:
 @pytest.mark.parametrize("hint", ["true", "false"])
 def test_the_server_may_say_whether_to_repeat(hint: str) -> None:
     assert failed(500, {}, x_should_retry=hint).retryable is (hint == "true")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"success": False, "errors": [{"code": 7003, "message": "No such route"}]},
+        {"errors": ["No such route"]},
+        {"error_code": 18, "error_msg": "No such route"},
+        {"code": 1210, "msg": "No such route"},
+        {"base_resp": {"status_code": 1008, "status_msg": "No such route"}},
+        {"Message": "No such route"},
+        {"error": json.dumps({"error": {"message": "No such route"}})},
+        '"No such route"',
+        '\ufeff{"error": {"message": "No such route"}}',
+        'event: error\ndata: {"error": {"message": "No such route"}}\n\n',
+    ],
+)
+def test_the_servers_words_are_found_in_every_form(body: Any) -> None:
+    assert f"{failed(400, body)}".startswith("p/m at example.org (status 400): No such route. ")
