@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+# What stands in the place of a key.
+BLANKED = "…"
+
+
 class Secret:
     """Holds a key. Its `repr`, `str` and format hide the text; `reveal()` gives it; it cannot be pickled."""
 

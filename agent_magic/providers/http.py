@@ -11,14 +11,14 @@ import os
 import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
 from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
-from ..secret import Secret
+from ..secret import BLANKED, Secret
 from . import network
 from .address import Address, address_of
 from .direct import CONNECT_TIMEOUT, KEPT_ALIVE, Answer, Connections, NoConnectionError
@@ -26,9 +26,11 @@ from .json_text import NotJSONError, parse_json
 from .kept_ways import Way, way_to
 from .provider_errors import connection_error, endless, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
-from .transport import BLANKED, HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
+from .transport import HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
 
 _LONGEST_ERROR_BODY = 100_000
+# Seconds to wait for all of what a server says about a refusal.
+_REFUSAL = 10.0
 # Bytes. What goes on beyond this without one whole event is no answer, and would fill the memory.
 _LONGEST_EVENT = 100_000_000
 # How long to wait for the end of the body after the end marker, so that the connection can be used again.
@@ -95,6 +97,8 @@ async def post(
                 silence.heard()
                 _show("response", request, response.status, response.headers)
                 if not 200 <= response.status < 300:
+                    # Its words have a limit of their own, since the status tells more than their silence.
+                    silence.shorten(2 * _REFUSAL)
                     raise await _refusal(request, response)
                 try:
                     async for data in response.body:
@@ -184,13 +188,16 @@ def _too_silent(request: HTTPRequest, answered: bool) -> ProviderError:
 
 async def _refusal(request: HTTPRequest, response: HTTPResponse) -> ProviderError:
     pieces: list[bytes] = []
-    try:
+
+    async def read() -> None:
         async for data in response.body:
             pieces.append(data)
             if sum(map(len, pieces)) > _LONGEST_ERROR_BODY:
                 break
-    except ProviderError:
-        pass  # What came of the explanation has to do.
+
+    # Whatever ends the explanation early, the status is known, and what came of the words has to do.
+    with suppress(Exception):
+        await asyncio.wait_for(read(), min(_REFUSAL, request.timeout or _REFUSAL))
     body = b"".join(pieces)
     _show("data", request, data=body)
     return http_error(request.model, request.url, response.status, response.headers, body)
@@ -259,7 +266,8 @@ def _sent_headers(address: Address, request: HTTPRequest, headers: Mapping[str, 
 
 def _decoded(answer: Answer) -> AsyncIterator[bytes]:
     """The body as it was before compression; that it be left out was asked for, but some servers cannot."""
-    encoding = answer.headers.get("content-encoding", "identity").encode("latin-1")
+    # `x-gzip` is an old name of the same (RFC 9110, 8.4.1.3).
+    encoding = answer.headers.get("content-encoding", "identity").lower().replace("x-gzip", "gzip").encode("latin-1")
     if encoding == b"identity":
         return answer.body
     import httpx

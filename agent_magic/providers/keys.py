@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ..errors import AuthenticationError, InvalidDataError
 from ..models import Model
-from ..secret import Secret
+from ..secret import BLANKED, Secret
 from .keyring_store import store_key, stored_key
 from .vendors import VENDORS, Vendor, vendor_named
 
@@ -19,6 +19,9 @@ from .vendors import VENDORS, Vendor, vendor_named
 _logins: dict[str, Secret] = {}
 # Keys of models that were used, so that they can be hidden too. Some are renewed all the time.
 _used: deque[Secret] = deque(maxlen=50)
+# A shorter key might be an ordinary word; the model's own is more likely to be what is meant.
+_SHORTEST_OWN = 3
+_SHORTEST_HELD = 8
 # How many wish that requests go without the keys that are missing.
 _keyless = 0
 
@@ -75,6 +78,17 @@ def known_keys() -> list[Secret]:
     """Every key that this process holds for a vendor or host, so that it can be hidden wherever it turns up."""
     variables = [os.environ.get(name, "").strip() for vendor in VENDORS.values() for name in vendor.key_variables]
     return [*_logins.values(), *(Secret(value) for value in variables if value), *tuple(_used)]
+
+
+def without_keys(text: str, model: Model) -> str:
+    """`text` with every key that goes with requests to `model`, or that this process holds, blanked."""
+    own = [*([model.secret.reveal()] if model.secret is not None else []), *model.headers.values()]
+    held = [key.reveal() for key in known_keys()]
+    found = {part for value in own for part in (value, value.rpartition(" ")[2]) if len(part) > _SHORTEST_OWN}
+    found |= {value for value in held if len(value) >= _SHORTEST_HELD}
+    for key in sorted(found, key=len, reverse=True):
+        text = text.replace(key, BLANKED)
+    return text
 
 
 @lru_cache

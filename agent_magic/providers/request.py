@@ -27,6 +27,7 @@ from ..partial import PartialMessage
 from ..usage import Usage
 from .apis import adapter_for
 from .handoff import prepare_messages
+from .keys import without_keys
 from .prompt_length import cut_prompt_note
 from .retry import retry_delay, waiting_note
 from .tracing import trace_for
@@ -291,6 +292,10 @@ class ResponseStream:
 
     def _with_partial(self, error: ProviderError) -> ProviderError:
         """The error with what had come before it: whole calls only where the arguments of others were bad."""
+        # Servers repeat keys in what they say inside an answer too, which no transport looks at.
+        words = without_keys(str(error), self.model)
+        if words != str(error):
+            error.message, error.args = words, (words,)
         if error.partial is None:
             if self._stop is not None:
                 self.partial.usage = self._priced(self._stop.usage)

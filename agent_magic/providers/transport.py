@@ -8,9 +8,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from ..models import Model
-from ..secret import Secret
+from ..secret import BLANKED, Secret
 
-BLANKED = "…"
 # Silence is counted in this many steps of a running loop. A step that ends late does not count: the loop was blocked,
 # such as by a cell of the user, and has yet to read what has arrived meanwhile.
 _STEPS = 10

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
+import json
 import socket
 import ssl
 import threading
@@ -305,6 +307,41 @@ def test_a_silent_server_is_given_up_after_the_timeout() -> None:
     assert asyncio.run(run(HEAD + chunk(EVENT))).kind == "stream_interrupted"
 
 
+@pytest.mark.parametrize("end", ["closes", "is silent"])
+def test_a_refusal_whose_words_break_off_keeps_its_status(end: str) -> None:
+    async def run() -> am.ProviderError:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 429 X\r\nretry-after: 90\r\ncontent-length: 500\r\n\r\nslow down")
+            await writer.drain()
+            if end == "is silent":
+                await reader.read(100_000)
+                await reader.read(1)
+
+        async with serving(answer) as url:
+            with pytest.raises(am.ProviderError) as caught:
+                await am.complete(model(url), CONTEXT, am.RequestConfig(timeout=0.3))
+            return caught.value
+
+    error = asyncio.run(run())
+    assert (error.kind, error.status, error.retry_after) == ("rate_limit", 429, 90)
+    assert "slow down" in str(error)
+
+
+def test_an_answer_that_is_compressed_unasked_is_read_by_either_name() -> None:
+    body = gzip.compress(EVENT + b"data: [DONE]\n\n")
+
+    async def run(name: str) -> str:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(f"HTTP/1.1 200 OK\r\ncontent-encoding: {name}\r\ncontent-length: {len(body)}\r\n\r\n".encode())
+            writer.write(body)
+            await reader.read(1)
+
+        async with serving(answer) as url:
+            return (await am.complete(model(url), CONTEXT, am.RequestConfig(max_retries=0))).text
+
+    assert [asyncio.run(run(name)) for name in ("gzip", "x-gzip", "GZIP")] == ["Hello"] * 3
+
+
 def test_a_loop_that_was_blocked_reads_what_has_come_before_it_gives_up() -> None:
     async def run() -> str:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -401,6 +438,18 @@ def test_a_key_that_the_server_repeats_is_blanked(stand_in: Any) -> None:
         if frame.f_globals["__name__"].startswith("agent_magic")
     ]
     assert KEY not in repr(frames)
+
+
+@pytest.mark.parametrize("words", ["data: {}\n\n", "{}"])
+def test_a_key_that_the_server_repeats_inside_an_answer_is_blanked(stand_in: Any, words: str) -> None:
+    error = json.dumps({"error": {"message": f"the keys {KEY} and another-secret are wrong"}})
+    stand_in.gives(EVENT, words.replace("{}", error).encode())
+    with pytest.raises(am.ProviderError, match="are wrong") as caught:
+        complete(headers={"x-own": "Basic another-secret"})
+    shown = f"{caught.value} {caught.value!r} {caught.value.message} {caught.value.partial}"
+    assert "the keys … and … are wrong" in shown
+    assert KEY not in shown
+    assert "another-secret" not in shown
 
 
 def test_observers_see_the_traffic_without_keys(stand_in: Any) -> None:
