@@ -1,10 +1,12 @@
 // @vitest-environment jsdom
 import { Panel, Widget } from '@lumino/widgets';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import extension from '../src/lab/mime';
 import { RECORD_TYPE } from '../src/protocol/messages';
 import { WIDGET_TYPE } from '../src/view/record';
+import { renderRun } from '../src/widget/run';
+import { FakeKernel } from './fake_kernel';
 import { call, record, running, text } from './records';
 
 // Lumino extends the event, which jsdom does not have.
@@ -175,4 +177,69 @@ test.each([
   expect(node.textContent).toContain('later version of agent_magic');
   await renderer.renderModel({ data: { [RECORD_TYPE]: data, 'text/plain': 'It is <b>3</b>.' }, metadata: {} } as never);
   expect(node.textContent).toBe('It is <b>3</b>.');
+});
+
+describe('where the live view of a run was', () => {
+  /** What stands in the cell when the run ends: `leave` takes it away, as the notebook does for the record. */
+  async function live(items = [call('1'), call('2'), text('3', 'So', 'running')]) {
+    const cell = document.createElement('div');
+    cell.className = 'jp-Cell';
+    cell.tabIndex = -1;
+    const place = document.createElement('div');
+    document.body.append(cell);
+    cell.append(place);
+    const kernel = new FakeKernel();
+    const dispose = renderRun({ transport: kernel, element: place });
+    const run = { run: 'run-1', seq: 1, record: running(items) };
+    kernel.say({ type: 'response', id: kernel.last('attach').id, result: { protocol: 1, version: '0.1.0', run } });
+    await kernel.settle();
+    const cards = [...place.querySelectorAll<HTMLDetailsElement>('.am-tool')];
+    const open = (card: HTMLDetailsElement) => {
+      card.open = true;
+      card.dispatchEvent(new Event('toggle'));
+    };
+    const leave = async () => {
+      place.remove();
+      vi.runOnlyPendingTimers();
+      dispose();
+      const { node } = await rendered(record([call('1'), call('2'), text('3', 'So.')]));
+      cell.append(node);
+      sights.at(-1)!.see();
+      return [...node.querySelectorAll<HTMLDetailsElement>('.am-tool')];
+    };
+    return { cell, place, cards, open, leave };
+  }
+
+  test('the record has the same cards open, once', async () => {
+    const { cards, open, leave } = await live();
+    open(cards[1]!);
+    expect((await leave()).map(card => card.open)).toEqual([false, true]);
+    const { node } = await rendered(record([call('1'), call('2')]));
+    sights.at(-1)!.see();
+    expect([...node.querySelectorAll<HTMLDetailsElement>('.am-tool')].map(card => card.open)).toEqual([false, false]);
+  });
+
+  test('the record has the focus that a card had by keys', async () => {
+    const { cards, leave } = await live();
+    cards[1]!.querySelector('summary')!.focus();
+    const [, card] = await leave();
+    expect(document.activeElement).toBe(card!.querySelector('summary'));
+  });
+
+  test('the cell has the focus that something else in it had, so that the notebook keeps its keys', async () => {
+    const { cell, place, leave } = await live();
+    place.querySelector<HTMLElement>('.am-stop')!.focus();
+    await leave();
+    expect(document.activeElement).toBe(cell);
+  });
+
+  test('the focus that somebody has taken elsewhere stays there', async () => {
+    const { cards, leave } = await live();
+    cards[0]!.querySelector('summary')!.focus();
+    const elsewhere = document.createElement('button');
+    document.body.append(elsewhere);
+    elsewhere.focus();
+    await leave();
+    expect(document.activeElement).toBe(elsewhere);
+  });
 });

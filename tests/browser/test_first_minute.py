@@ -69,6 +69,8 @@ def test_a_call_is_a_card_while_it_runs_and_the_widget_is_gone_afterwards(visit:
     notebook.shows(2, "First I wait.")
     expect(notebook.output(2).get_by_role("button", name="Stop")).to_be_visible()
     assert WIDGET in notebook.outputs(2)[0]["data"]
+    card.locator("summary").click()
+    expect(card.locator(".am-body")).to_contain_text("Arguments")
     notebook.let("card")
     expect(card).to_contain_text("done")
     expect(notebook.output(2).locator("strong").filter(has_text="done")).to_be_visible()
@@ -78,3 +80,5 @@ def test_a_call_is_a_card_while_it_runs_and_the_widget_is_gone_afterwards(visit:
     (output,) = notebook.outputs(2)
     assert WIDGET not in output["data"]
     assert output["data"][RECORD]["items"][-1]["text"] == "It is **done**."
+    # The record has taken the place of the live view, and is open where that was.
+    expect(card.locator(".am-body")).to_contain_text("waited")

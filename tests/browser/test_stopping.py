@@ -43,6 +43,8 @@ def test_stop_ends_an_answer_and_the_cells_that_wait(visit: Any, app: str, by: s
     else:
         notebook.interrupt()
     record = was_stopped(notebook)
+    # The button is gone, and the keys of the notebook are not gone with it.
+    notebook.page.wait_for_function("() => document.activeElement.closest('.jp-Notebook') !== null")
     assert "Begun." in record["items"][-1]["text"]
     assert "Ended." not in str(record)
     assert notebook.outputs(3) == []

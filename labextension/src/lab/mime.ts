@@ -4,6 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { RECORD_TYPE } from '../protocol/messages';
 import { TYPESET } from '../view/prose';
 import { textBlock } from '../view/code';
+import { takeReading } from '../view/reading';
 import { brokenOff, isRecord, type RunRecord, WIDGET_TYPE } from '../view/record';
 import { RecordView } from '../view/view';
 import { Charts } from './charts';
@@ -65,6 +66,20 @@ class RecordRenderer extends Widget implements IRenderMime.IRenderer {
     this.node.style.minHeight = '';
     this.view ??= new RecordView(this.node, { host: { renderMime: bundle => this.charts.draw(bundle) } });
     this.view.update(this.record!);
+    this.goOn(this.view, this.record!.run);
+  }
+
+  /** Go on where somebody was in the live view, whose place this takes at the end of the run. */
+  private goOn(view: RecordView, run: string): void {
+    const reading = takeReading(run);
+    if (!reading) {
+      return;
+    }
+    const isLost = reading.focused !== null && document.activeElement === document.body;
+    if (!view.goOn(isLost ? reading : { ...reading, focused: null }) && isLost) {
+      // With the focus nowhere, no key would reach the notebook.
+      this.node.closest<HTMLElement>('.jp-Cell')?.focus({ preventScroll: true });
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Decision } from '../protocol/messages';
 import { drawArguments, readableJson } from './arguments';
 import { stateSign } from './card';
 import { button, element, uniqueId } from './element';
+import { FocusBefore } from './focus';
 import type { ItemView, Surroundings } from './items';
 import type { Item } from './record';
 import { oneLine, visible, wish } from './wording';
@@ -18,19 +19,13 @@ export class Approval implements ItemView {
   private readonly form = element('div', 'am-form');
   private isOpen = false;
   private asked: Values | undefined;
-  /** Where the focus was before it came into the question. */
-  private before: HTMLElement | null = null;
+  private readonly focus = new FocusBefore(this.element);
 
   constructor(
     private item: Item,
     private readonly around: Surroundings
   ) {
     this.problem.setAttribute('role', 'alert');
-    this.element.addEventListener('focusin', event => {
-      if (event.relatedTarget instanceof HTMLElement && !this.element.contains(event.relatedTarget)) {
-        this.before = event.relatedTarget;
-      }
-    });
     this.update(item);
   }
 
@@ -52,7 +47,7 @@ export class Approval implements ItemView {
   }
 
   dispose(): void {
-    this.returnFocus();
+    this.focus.giveBack();
   }
 
   private drawQuestion(): void {
@@ -78,7 +73,7 @@ export class Approval implements ItemView {
   private drawSettled(): void {
     const { item } = this;
     const words = { done: 'allowed', denied: 'denied', aborted: 'not answered' }[item.state as string] ?? item.state;
-    this.returnFocus();
+    this.focus.giveBack();
     for (const name of ['role', 'aria-labelledby', 'aria-describedby', 'aria-busy']) {
       this.element.removeAttribute(name);
     }
@@ -183,15 +178,6 @@ export class Approval implements ItemView {
     for (const control of this.form.querySelectorAll<HTMLButtonElement>('button, input, textarea')) {
       control.disabled = busy;
     }
-  }
-
-  private returnFocus(): void {
-    const active = document.activeElement;
-    // A control that is disabled after the click has lost the focus to the page.
-    if (this.before && (this.element.contains(active) || active === document.body)) {
-      this.before.focus();
-    }
-    this.before = null;
   }
 }
 

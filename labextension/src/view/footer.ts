@@ -1,4 +1,5 @@
 import { button, element, setText } from './element';
+import { FocusBefore } from './focus';
 import type { RunRecord } from './record';
 import { causeWords, contextWords, footerParts, oneLine } from './wording';
 
@@ -15,20 +16,30 @@ export class Footer {
   private readonly bar = element('span', 'am-bar', element('i'));
   private readonly context = element('span', 'am-context-use', this.bar, element('span'));
   private readonly cause = element('span', 'am-cause');
+  private readonly focus = new FocusBefore(this.ends);
   private readonly stop: HTMLButtonElement | null;
   private readonly saw: HTMLButtonElement;
   private record: RunRecord | null = null;
 
   /** `stop` ends the run, null where this page cannot; `onSaw` opens and closes what the model saw. */
-  constructor(stop: (() => Promise<void>) | null, onSaw: (isOpen: boolean) => void) {
+  constructor(
+    stop: (() => Promise<void>) | null,
+    private readonly onSaw: (isOpen: boolean) => void
+  ) {
     this.stop = stop && button(STOP, 'am-stop', () => void this.stopped(stop));
-    this.saw = button('What the model saw', 'am-quiet', () => {
-      const isOpen = this.saw.getAttribute('aria-expanded') !== 'true';
-      this.saw.setAttribute('aria-expanded', String(isOpen));
-      onSaw(isOpen);
-    });
+    this.saw = button('What the model saw', 'am-quiet', () => this.showSaw(!this.showsSaw));
     this.saw.setAttribute('aria-expanded', 'false');
     this.element.append(this.parts, this.ends);
+  }
+
+  /** Whether what the model saw is shown. */
+  get showsSaw(): boolean {
+    return this.saw.getAttribute('aria-expanded') === 'true';
+  }
+
+  showSaw(isOpen: boolean): void {
+    this.saw.setAttribute('aria-expanded', String(isOpen));
+    this.onSaw(isOpen);
   }
 
   update(record: RunRecord, hasContext: boolean): void {
@@ -43,6 +54,9 @@ export class Footer {
     this.tick();
     const ends = [hasContext ? this.saw : null, record.state === 'running' ? this.stop : null].filter(Boolean);
     if (ends.length !== this.ends.childElementCount || ends.some((end, place) => this.ends.children[place] !== end)) {
+      if (!ends.includes(this.stop)) {
+        this.leaveStop();
+      }
       this.ends.replaceChildren(...(ends as HTMLElement[]));
     }
   }
@@ -78,19 +92,33 @@ export class Footer {
 
   private async stopped(stop: () => Promise<void>): Promise<void> {
     const control = this.stop!;
-    control.disabled = true;
+    if (control.getAttribute('aria-disabled') === 'true') {
+      return;
+    }
+    // One that is disabled in earnest would lose the focus.
+    control.setAttribute('aria-disabled', 'true');
     control.textContent = '■ Stopping…';
     try {
       await stop();
       // A long call may have missed it: then it can be pressed again.
       setTimeout(() => this.offerStop(), AGAIN);
     } catch {
+      // Where the run is heard of again, so is Stop.
+      this.offerStop();
+      this.leaveStop();
       control.replaceWith(element('span', 'am-cause', NOT_STOPPED));
     }
   }
 
+  /** The button goes away, and must not take the focus with it. */
+  private leaveStop(): void {
+    if (this.stop && document.activeElement === this.stop) {
+      this.focus.giveBack();
+    }
+  }
+
   private offerStop(): void {
-    this.stop!.disabled = false;
+    this.stop!.removeAttribute('aria-disabled');
     this.stop!.textContent = STOP;
   }
 }

@@ -5,6 +5,7 @@ import { CallFold } from './fold';
 import { Footer } from './footer';
 import { drawItem, type ItemView, type Surroundings } from './items';
 import { keepKeys } from './keys';
+import type { Reading } from './reading';
 import type { Item, MimeBundle, RunRecord } from './record';
 import { oneLine } from './wording';
 
@@ -101,6 +102,38 @@ export class RecordView {
       this.frame = requestAnimationFrame(() => this.draw());
       this.timer = setTimeout(() => this.draw(), WITHOUT_FRAMES);
     }
+  }
+
+  /** Where somebody is in what is drawn. */
+  get reading(): Reading {
+    const { activeElement: active } = document;
+    const open: string[] = [];
+    let focused = active && this.root.contains(active) ? '' : null;
+    for (const [id, { view }] of this.drawn) {
+      const card = cardOf(view);
+      if (card?.open) {
+        open.push(id);
+      }
+      // Who came by the mouse still has the keys of the notebook.
+      if (card?.contains(active) && active!.matches(':focus-visible')) {
+        focused = id;
+      }
+    }
+    return { open, saw: this.footer.showsSaw, focused };
+  }
+
+  /** Go on where somebody was in another view of the same run. Returns whether the focus went there. */
+  goOn({ open, saw, focused }: Reading): boolean {
+    this.footer.showSaw(saw);
+    for (const id of open) {
+      const card = cardOf(this.drawn.get(id)?.view);
+      if (card) {
+        card.open = true;
+      }
+    }
+    const summary = focused ? cardOf(this.drawn.get(focused)?.view)?.querySelector('summary') : null;
+    summary?.focus({ preventScroll: true });
+    return !!summary;
   }
 
   dispose(): void {
@@ -263,6 +296,11 @@ export class RecordView {
     this.height = height;
     this.list.parentElement!.style.minHeight = height > 0 ? `${height}px` : '';
   }
+}
+
+function cardOf(view: ItemView | null | undefined): HTMLDetailsElement | null {
+  const element = view?.element;
+  return element instanceof HTMLDetailsElement ? element : (element?.querySelector('details') ?? null);
 }
 
 function leftOut({ omitted }: RunRecord): string {

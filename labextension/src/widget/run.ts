@@ -1,6 +1,7 @@
 import { Client, type Transport } from '../protocol/client';
 import { element } from '../view/element';
 import { tellLastSeen } from '../view/last_seen';
+import { keepReading, listenForReading } from '../view/reading';
 import { brokenOff, type RunRecord } from '../view/record';
 import { stopRun } from '../view/stop';
 import { RecordView } from '../view/view';
@@ -37,6 +38,7 @@ export function renderRun({ transport, element: target, onGone }: Place): () => 
     }
   });
   const stopTelling = tellLastSeen(() => shown);
+  const stopReading = listenForReading(target, () => keepReading(run, view.reading));
   client.attach().catch((error: Error) => {
     if (target.isConnected) {
       target.append(element('div', 'am-view am-note', error.message));
@@ -44,6 +46,7 @@ export function renderRun({ transport, element: target, onGone }: Place): () => 
   });
   return () => {
     stopTelling();
+    stopReading();
     client.dispose();
     view.dispose();
   };
