@@ -200,9 +200,9 @@ class ResponseStream:
     # In the pump's task ----------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        self._trace.asked(self.model, self._context, self._config)
         answered = False
         try:
+            self._trace.asked(self.model, self._context, self._config)
             await self._repeat()
             answered = True
         except ProviderError as error:
@@ -214,12 +214,15 @@ class ResponseStream:
             self._failure = self._with_partial(ServerError(words))
             self._failure.__cause__ = error
         finally:
-            if answered:
-                self._trace.answered(self.finished())
-            else:
-                self._trace.failed(self._failure)
-            self._ended = True
-            self._news.set()
+            try:
+                if answered:
+                    self._trace.answered(self.finished())
+                else:
+                    self._trace.failed(self._failure)
+            finally:
+                # Else whoever reads would wait for ever.
+                self._ended = True
+                self._news.set()
 
     async def _repeat(self) -> None:
         failures = 0

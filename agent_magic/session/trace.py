@@ -142,7 +142,10 @@ class Trace:
     def _write(self, event: str, about: dict[str, Any], texts: Any = dict) -> None:
         line = {"time": iso(now()), "trace": self._id, "event": event}
         numbered = {"request": self._number} if self._number else {}
-        told = texts() if _target.texts else {}
+        try:
+            told = texts() if _target.texts else {}
+        except Exception as error:  # A history may hold what has no stored form, and must not end the request.
+            told = {"textsLeftOut": f"{type(error).__name__}: {error}"}
         keys = sorted((key for key in self._keys if len(key) >= _SHORTEST_KEY), key=len, reverse=True)
         hidden = mapped({**line, **numbered, **about, **told}, lambda text: without_keys(text, keys))
         _append(json.dumps(hidden, default=str))

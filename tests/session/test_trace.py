@@ -162,6 +162,19 @@ def test_lines_of_many_threads_never_mix(lines: Lines) -> None:
     assert len({line["request"] for line in found}) == 6 * 20
 
 
+def test_texts_that_have_no_stored_form_stop_nothing(lines: Lines, tmp_path: Path) -> None:
+    trace.trace_to(tmp_path / "here" / "trace.jsonl", texts=True)
+    details: dict[str, Any] = {}
+    details["itself"] = details
+    call, result = am.ToolCall("a", "f", {}), am.ToolResultMessage("a", "f", "done", details=details)
+    context = am.Context(messages=[am.UserMessage("hi"), am.AssistantMessage([call]), result])
+    asked = am.complete(am.scripted("Fine."), context, am.RequestConfig(trace_id="t"))
+    assert asyncio.run(asyncio.wait_for(asked, 5)).text == "Fine."
+    request, answer = lines()
+    assert "contains itself" in request["textsLeftOut"]
+    assert answer["content"]["content"][0]["text"] == "Fine."
+
+
 def test_a_trace_that_cannot_be_written_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").touch()
     trace.trace_to(tmp_path / "file" / "trace.jsonl")
