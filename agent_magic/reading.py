@@ -214,11 +214,18 @@ def json_safe(value: Any) -> Any:
     if isinstance(value, float):
         return value if value - value == 0 else None
     if isinstance(value, Mapping):
-        return {key if isinstance(key, str) else str(key): json_safe(each) for key, each in value.items()}
+        return {key if isinstance(key, str) else _text_of(key): json_safe(each) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [json_safe(each) for each in value]
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, Decimal):
         return number(value) if value.is_finite() else None
-    return str(value)
+    return _text_of(value)
+
+
+def _text_of(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # An object of the user's own may fail even at this.
+        return type(value).__name__

@@ -338,6 +338,15 @@ def test_details_that_json_does_not_know_are_kept_as_text() -> None:
     assert stored["details"] == {"at": 1.5, "of": {"1": None}}
 
 
+def test_details_that_cannot_even_be_shown_are_kept_as_the_name_of_their_class() -> None:
+    class Closed:
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    (stored,) = am.messages_to_json([am.ToolResultMessage("a", "f", "", details={Closed(): [Closed()]})])
+    assert stored["details"] == {"Closed": ["Closed"]}
+
+
 def test_details_that_contain_themselves_are_refused() -> None:
     loop: list[Any] = []
     loop.append(loop)

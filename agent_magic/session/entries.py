@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any, ClassVar
@@ -109,7 +109,14 @@ class MessageEntry(Entry):
 
     @classmethod
     def of(cls, id: str, parent_id: str | None, timestamp: int, message: Any) -> MessageEntry:
-        entry = cls(id, parent_id, timestamp, message_to_json(message))
+        try:
+            stored = message_to_json(message)
+        except InvalidDataError:
+            if getattr(message, "details", None) is None:
+                raise
+            # Only people and logs read the details, and what the model was told must not be lost with them.
+            stored = message_to_json(replace(message, details=None))
+        entry = cls(id, parent_id, timestamp, stored)
         entry.__dict__["message"] = message
         return entry
 

@@ -42,6 +42,19 @@ def test_usage_counts_all_branches_results_and_summaries() -> None:
     assert (session.usage.input, session.usage.output) == (11_110, 1_111)
 
 
+def test_a_result_outlives_details_that_cannot_be_stored(tmp_path: Path) -> None:
+    details: dict[str, object] = {}
+    details["itself"] = details
+    look = am.AgentTool("look", "", {}, lambda arguments, context: am.AgentToolResult("seen", details=details))
+    agent = am.Agent(am.scripted(ToolCall("a", "look", {}), "done"), [look])
+    with Session.new(tmp_path) as session:
+        session.attach(agent)
+        agent.run("hi")
+        assert session.path is not None
+    assert agent.messages[2].details is details
+    assert texts(Session.open(session.path, read_only=True)) == ["hi", "", "seen", "done"]
+
+
 # Undo and fork --------------------------------------------------------------------------------------------------------
 
 
