@@ -161,6 +161,10 @@ class Run:
             pending = self._steering.take() or ([] if self._calls_answered() else self._follow_ups.take())
             if self.scope.structured is not None:
                 pending = [*self.scope.structured.take_advice(), *pending]
+            if not pending and not self._calls_answered():
+                # What was queued has been taken back meanwhile, and an answer is no prompt.
+                self.stop_cause = self._natural_end(answer)
+                return
 
     async def _start_turn(self, pending: list[Any]) -> None:
         self._number += 1
@@ -204,11 +208,15 @@ class Run:
             self.stop_cause = StopCause.MAX_TURNS
         elif wanted:
             return True
-        elif self._batch is not None and self._batch.terminates:
-            self.stop_cause = StopCause.TERMINATED
-        elif answer.stop_reason is StopReason.LENGTH:
-            self.stop_cause = StopCause.LENGTH
+        else:
+            self.stop_cause = self._natural_end(answer)
         return False
+
+    def _natural_end(self, answer: AssistantMessage) -> StopCause:
+        """Why the run ends where nothing more is wanted of the model."""
+        if self._batch is not None and self._batch.terminates:
+            return StopCause.TERMINATED
+        return StopCause.LENGTH if answer.stop_reason is StopReason.LENGTH else StopCause.COMPLETED
 
     async def _recover(self, error: ContextOverflowError) -> None:
         """End the turn that did not fit, and let `prepare_next_turn` make the history smaller, once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from ..config import QueueMode
@@ -29,7 +30,12 @@ class MessageQueue:
     def take(self) -> list[Any]:
         """Remove and return what the next turn takes: the oldest message, or all of them."""
         count = len(self._messages) if self.mode is QueueMode.ALL else min(1, len(self._messages))
-        return [self._messages.popleft() for _ in range(count)]
+        taken: list[Any] = []
+        # Another thread may clear the queue meanwhile.
+        with suppress(IndexError):
+            while len(taken) < count:
+                taken.append(self._messages.popleft())
+        return taken
 
     def clear(self) -> None:
         self._messages.clear()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from typing import Any
+
 import pytest
 
 import agent_magic as am
@@ -24,6 +27,16 @@ def test_clear_leaves_nothing() -> None:
     queue.put("x")
     queue.clear()
     assert (len(queue), queue.take()) == (0, [])
+
+
+def test_a_queue_that_is_cleared_while_it_is_taken_from_gives_what_is_left() -> None:
+    class Vanishing(deque[Any]):
+        def __len__(self) -> int:
+            return super().__len__() + 1
+
+    queue = MessageQueue("all")
+    queue._messages = Vanishing(["x"])
+    assert queue.take() == ["x"]
 
 
 def test_an_unknown_mode_is_refused() -> None:

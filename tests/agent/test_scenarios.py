@@ -447,6 +447,18 @@ def test_follow_up(play: Any) -> None:
     )
 
 
+def test_what_is_taken_back_before_its_turn_begins_gets_no_turn(play: Any) -> None:
+    def prepare(turn: am.Turn) -> None:
+        if turn.message is not None:
+            agent.clear_queues()
+
+    agent = am.Agent(am.scripted("one", "two"), prepare_next_turn=prepare)
+    agent.follow_up("then")
+    played = play(agent)
+    assert played.line == f"{START} S U... E(assistant) turn_end() agent_end(user, assistant)"
+    assert agent.state.stop_cause == "completed"
+
+
 @pytest.mark.parametrize(("mode", "turns"), [("one-at-a-time", 2), ("all", 1)])
 def test_queue_modes(play: Any, mode: str, turns: int) -> None:
     agent = am.Agent(am.scripted("one", "two", "three"), follow_up_mode=mode)
