@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from ..abort import AbortSignal
 from ..config import QueueMode, RequestConfig, ThinkingLevel
 from ..errors import AgentMagicError
 from ..messages import Content
@@ -226,12 +227,20 @@ class Agent:
         """
         self._slot.check_idle()
 
-        async def work() -> Reply:
-            if message is None:
-                return await self.continue_(output_type=output_type, **overrides)
-            return await self.prompt(message, output_type=output_type, images=images, **overrides)
+        prompts = self._to_continue if message is None else lambda: as_messages(message, images)
+        stop = AbortSignal()
 
-        return run_blocking(work, self.abort)
+        def interrupted() -> None:
+            stop.abort()
+            self.abort()
+
+        async def work() -> Reply:
+            active = await self._begin(prompts, {**overrides, "output_type": output_type})
+            if stop.aborted:  # There was no run yet that `abort` could stop.
+                active.run.scope.signal.abort()
+            return await active.reply()
+
+        return run_blocking(work, interrupted)
 
     async def amap(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import agent_magic as am
+from agent_magic.agent import background
 from agent_magic.events import TextDelta, delta_event, start_event, stop_event
 from agent_magic.providers.apis import register_api
 
@@ -420,6 +421,25 @@ def test_abort_from_another_thread_stops_a_blocking_run_at_once() -> None:
     reply = agent.run("go")
     assert time.perf_counter() - started < 5
     assert (reply.stop_cause, reply.text) == ("aborted", "one")
+
+
+def test_an_interrupt_before_the_run_has_begun_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = background.Waiter.wait
+    interrupts = iter([KeyboardInterrupt()])
+
+    def interrupted(waiter: background.Waiter, done: Any) -> None:
+        for interrupt in interrupts:
+            raise interrupt
+        wait(waiter, done)
+
+    monkeypatch.setattr(background.Waiter, "wait", interrupted)
+    # The loop of all runs is busy, so that none can begin before the interrupt.
+    background.background_loop().loop.call_soon_threadsafe(time.sleep, 0.1)
+    agent = am.Agent(am.scripted([am.Delay(60), "late"]))
+    with pytest.raises(KeyboardInterrupt):
+        agent.run("hi")
+    assert agent.state.stop_cause is am.StopCause.ABORTED
+    assert [message.role for message in agent.messages] == ["user", "assistant"]
 
 
 @pytest.mark.parametrize("is_async", [True, False])
