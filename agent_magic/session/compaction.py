@@ -187,7 +187,7 @@ class Compactor:
             await self.compact(reason="threshold")
         except NothingToCompactError:
             return None
-        except ProviderError as error:
+        except (ProviderError, SessionError) as error:
             if self._on_problem is not None:
                 self._on_problem(f"The conversation is nearly too long, and summarising it failed: {error}")
             return None

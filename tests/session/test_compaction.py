@@ -305,15 +305,17 @@ def test_an_overflow_with_nothing_to_compact_is_the_error_and_stays_in_the_histo
     assert [message.role for message in session.messages] == [message.role for message in agent.messages]
 
 
-def test_a_failing_summary_lets_the_run_go_on_while_it_can() -> None:
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [(am.ServerError("down"), "down"), (AssistantMessage(["  ", am.ToolCall("a", "f", {})]), "no summary")],
+)
+def test_a_failing_summary_lets_the_run_go_on_while_it_can(summary: Any, told: str) -> None:
     problems: list[str] = []
     session = long_session(8)
-    agent, done = agent_with(
-        session, am.scripted("Fine."), window(am.scripted(am.ServerError("down"))), on_problem=problems.append
-    )
+    agent, done = agent_with(session, am.scripted("Fine."), window(am.scripted(summary)), on_problem=problems.append)
     assert agent.run("And now?").text == "Fine."
     assert done == []
-    assert "down" in problems[0]
+    assert told in problems[0]
 
 
 def test_stop_ends_a_summary_at_once_and_changes_nothing() -> None:
