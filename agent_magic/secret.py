@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 # What stands in the place of a key.
 BLANKED = "…"
 
