@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ToolValidationError
 from ..messages import ToolCall
+from .json_schema import required_names
 from .tool import AgentTool
 
 # Characters of the received arguments that an error shows.
@@ -16,7 +17,7 @@ SHOWN_ARGUMENTS = 2_000
 
 def validate_required_args(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
     """None if `arguments` has every name that `schema` requires, else `Missing required arguments: a, b`."""
-    missing = [str(name) for name in schema.get("required") or () if name not in arguments]
+    missing = [str(name) for name in required_names(schema) if name not in arguments]
     return f"Missing required arguments: {', '.join(missing)}" if missing else None
 
 

@@ -70,6 +70,33 @@ def test_what_does_not_fit_is_told_with_its_place(value, schema, problem):
     assert fit(value, schema)[1] == [problem]
 
 
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ("ab", {"pattern": r"^\p{L}+$"}),
+        ("12", {"pattern": r"^(?<digits>[0-9]+)$"}),
+        (0.5, {"minimum": 0, "exclusiveMinimum": True}),
+        (0, {"minimum": 0, "exclusiveMinimum": False}),
+        (5, {"maximum": 10, "exclusiveMaximum": True}),
+        (1, {"minimum": "0"}),
+        ({}, {"required": True}),
+        ("a", {"type": "file"}),
+        ([1], {"type": "any"}),
+        ("abc", {"enum": "abc"}),
+        (None, {"type": "string", "nullable": True, "enum": ["a"]}),
+        ({"x-a": 1}, {"patternProperties": {"^x-": {}}, "additionalProperties": False}),
+        ({"x-a": 1}, {"patternProperties": {"^x-": {}}, "additionalProperties": {"type": "string"}}),
+    ],
+)
+def test_a_rule_of_another_dialect_keeps_no_call_from_its_tool(value, schema):
+    assert fit(value, schema) == (value, [])
+
+
+def test_names_beside_the_patterns_stay_forbidden():
+    schema = {"patternProperties": {"^x-": {}}, "additionalProperties": False}
+    assert fit({"y": 1}, schema)[1] == ["v.y: there is no such argument; it takes none."]
+
+
 def test_every_alternative_that_fails_says_why():
     assert fit("x", {"oneOf": [{"type": "integer"}, {"const": "y"}]})[1] == [
         "v: fits none of 2 alternatives",
