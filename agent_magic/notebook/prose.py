@@ -44,6 +44,8 @@ _TAGS = {
     "s": "s",
 }
 _ON_NEW_LINE = frozenset({"blockquote", "bullet_list", "list_item", "thead", "tbody", "tr"})
+# Letters of Hebrew, Arabic, Syriac, Thaana and N'Ko, and their other forms.
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 # Half-transparent grey and the page's own colours: what reads well on white reads well on black.
 LINE = "1px solid rgba(128,128,128,0.35)"
 TABLE_STYLE = "border-collapse:collapse;margin:6px 0"
@@ -147,16 +149,18 @@ def prose_html(text: str) -> str:
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
-    for token in tokens:
+    directions = _directions(tokens)
+    for place, token in enumerate(tokens):
+        direction = directions.get(place, "")
         kind, _, side = token.type.rpartition("_")
         if token.type == "inline":
             yield from _inline(token.children or ())
         elif kind == "paragraph":
-            yield "\n" if token.hidden else "<p>" if side == "open" else "</p>\n"
+            yield "\n" if token.hidden else f"<p{direction}>" if side == "open" else "</p>\n"
         elif kind == "heading":
             # An answer's first heading stands below those of the notebook.
             level = min(6, int(token.tag[1]) + 2)
-            yield f"<h{level}>" if side == "open" else f"</h{level}>\n"
+            yield f"<h{level}{direction}>" if side == "open" else f"</h{level}>\n"
         elif token.type in ("fence", "code_block"):
             yield f'<pre style="{PRE_STYLE}"><code style="{_BARE}">{html.escape(token.content)}</code></pre>\n'
         elif token.type == "math_block":
@@ -164,22 +168,34 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
         elif token.type == "hr":
             yield "<hr>\n"
         elif kind == "table":
-            start = f'<div style="overflow-x:auto"><table style="{TABLE_STYLE}">\n'
+            start = f'<div style="overflow-x:auto"><table{direction} style="{TABLE_STYLE}">\n'
             yield start if side == "open" else "</table></div>\n"
         elif kind == "ordered_list":
-            yield _ordered(token) if side == "open" else "</ol>\n"
+            yield _ordered(token, direction) if side == "open" else "</ol>\n"
         elif kind in _TAGS:
-            yield _tag(token, kind, side)
+            yield _tag(token, kind, side, direction)
         else:
             yield escaped(token.content)
 
 
-def _ordered(token: Token) -> str:
+def _directions(tokens: Sequence[Token]) -> dict[int, str]:
+    """By its place, what lets each outer block with words from right to left stand as their readers write them."""
+    found: dict[int, str] = {}
+    start = 0
+    for place, token in enumerate(tokens):
+        if token.level == 0 and token.nesting == 1:
+            start = place
+        elif token.type == "inline" and _RIGHT_TO_LEFT.search(token.content):
+            found[start] = ' dir="auto"'
+    return found
+
+
+def _ordered(token: Token, direction: str) -> str:
     start = token.attrs.get("start", 1)
-    return "<ol>\n" if start == 1 else f'<ol start="{int(start)}">\n'
+    return f"<ol{direction}>\n" if start == 1 else f'<ol{direction} start="{int(start)}">\n'
 
 
-def _tag(token: Token, kind: str, side: str) -> str:
+def _tag(token: Token, kind: str, side: str, direction: str = "") -> str:
     tag = _TAGS[kind]
     if side == "close":
         return f"</{tag}>\n" if kind in _ON_NEW_LINE else f"</{tag}>"
@@ -187,7 +203,7 @@ def _tag(token: Token, kind: str, side: str) -> str:
         align = str(token.attrs.get("style", "")).removeprefix("text-align:")
         align = align if align in ("center", "right") else "left"
         return f'<{tag} style="text-align:{align};{CELL_STYLE}">'
-    return f"<{tag}>"
+    return f"<{tag}{direction}>"
 
 
 def _inline(tokens: Sequence[Token]) -> Iterator[str]:

@@ -113,6 +113,13 @@ test.each(['\r\n', '\r'])('takes other line ends (%j), also where they come in t
   expect(streamed(text, 1).element.innerHTML).toBe(whole(ANSWER).element.innerHTML);
 });
 
+test('lets the words of each block tell their direction, and whole lists and tables follow their first', () => {
+  const prose = new Prose();
+  prose.update('# שלום\n\nمرحبا `code`\n\n- one\n\n  two\n- three\n\n> quoted\n\n| a |\n|---|\n| b |\n', true);
+  const told = [...prose.element.querySelectorAll('[dir]')].map(each => [each.tagName, each.getAttribute('dir')]);
+  expect(told).toEqual(['H1', 'P', 'UL', 'BLOCKQUOTE', 'TABLE'].map(name => [name, 'auto']));
+});
+
 test('never touches a finished block again', () => {
   const prose = new Prose();
   document.body.append(prose.element);

@@ -17,11 +17,24 @@ const TAGS = new Set(
   ].map(name => name.toUpperCase())
 );
 const ATTRIBUTES = new Set([
-  ...['alt', 'class', 'data-lm-suppress-shortcuts', 'data-state', 'hidden', 'href', 'id', 'open', 'placeholder', 'rel'],
+  ...[
+    'alt',
+    'class',
+    'data-lm-suppress-shortcuts',
+    'data-state',
+    'dir',
+    'hidden',
+    'href',
+    'id',
+    'open',
+    'placeholder',
+    'rel'
+  ],
   ...['role', 'rows', 'scope', 'spellcheck', 'src', 'start', 'style', 'tabindex', 'target', 'title', 'type']
 ]);
 
 const VALUES: Record<string, RegExp> = {
+  dir: /^auto$/,
   href: /^(https?:\/\/|mailto:)/i,
   rel: /^noopener noreferrer$/,
   src: /^data:image\/(png|jpeg|gif);base64,[A-Za-z0-9+/=]+$/,

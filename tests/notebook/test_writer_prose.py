@@ -111,6 +111,24 @@ def test_latex_that_could_link_or_style_is_shown_as_code(command: str) -> None:
     assert prose_html(f"${command}$").startswith("<p><code>$")
 
 
+@pytest.mark.parametrize(
+    ("source", "opening"),
+    [
+        ("مرحبا `code`", '<p dir="auto">'),
+        ("## שלום", '<h4 dir="auto">'),
+        ("- one\n- שלום", '<ul dir="auto">'),
+        ("3. one\n\n   שלום", '<ol dir="auto" start="3">'),
+        ("> שלום", '<blockquote dir="auto">'),
+        ("|a|\n|-|\n|שלום|", '<div style="overflow-x:auto"><table dir="auto" '),
+    ],
+)
+def test_words_from_right_to_left_tell_the_direction_of_their_block_and_of_no_other(source: str, opening: str) -> None:
+    html = prose_html(f"Before.\n\n{source}\n\n***\n\nBehind.")
+    assert html.startswith("<p>Before.</p>\n" + opening), html
+    assert html.count("dir=") == 1
+    assert html.endswith("<p>Behind.</p>\n")
+
+
 def test_growing_text_reads_as_the_whole_text_at_its_end() -> None:
     growing = GrowingProse()
     for end in range(0, len(DOCUMENT), 5):

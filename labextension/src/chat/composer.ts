@@ -57,6 +57,7 @@ export class Composer {
     this.field = element('textarea', {
       class: 'am-chat-field am-chat-message',
       rows: '2',
+      dir: 'auto',
       'aria-label': words('Message to the agent'),
       'aria-describedby': this.hint.id,
       placeholder: words('Ask about this notebook; @ names a variable')

@@ -114,7 +114,12 @@ export class Turn {
 
   private edit(): void {
     const { words } = this;
-    const field = element('textarea', { class: 'am-chat-field', 'aria-label': words('Edit the message'), rows: '3' });
+    const field = element('textarea', {
+      class: 'am-chat-field',
+      'aria-label': words('Edit the message'),
+      rows: '3',
+      dir: 'auto'
+    });
     field.value = this.prompt?.text ?? '';
     const close = () => {
       editor.remove();

@@ -143,7 +143,9 @@ const SAID = { mention: 'am-chip', more: 'am-quiet am-more' };
 
 function drawUser(item: Item, around: Surroundings): Node[] {
   const said = drawSaid((item.text ?? '').trim(), SAID, wordsOf(around.host));
-  return [element('div', 'am-said', ...said), ...drawOutputs(item, around)];
+  const bubble = element('div', 'am-said', ...said);
+  bubble.dir = 'auto';
+  return [bubble, ...drawOutputs(item, around)];
 }
 
 function drawError(item: Item): Node[] {

@@ -28,6 +28,16 @@ rules.image = (tokens, place, options, environment, renderer) => {
     : `<a href="${escapeHtml(address)}">${escapeHtml(words)}</a>`;
 };
 
+// Words of the right-to-left scripts stand as their readers write them: the first letter of a block tells.
+for (const name of ['paragraph_open', 'heading_open', 'bullet_list_open', 'ordered_list_open', 'blockquote_open']) {
+  rules[name] = (tokens, place, options, _environment, renderer) => {
+    const token = tokens[place]!;
+    if (token.level === 0) {
+      token.attrSet('dir', 'auto');
+    }
+    return renderer.renderToken(tokens, place, options);
+  };
+}
 for (const name of ['td_open', 'th_open']) {
   rules[name] = (tokens, place, options, _environment, renderer) => {
     const token = tokens[place]!;
@@ -36,7 +46,7 @@ for (const name of ['td_open', 'th_open']) {
     return renderer.renderToken(tokens, place, options);
   };
 }
-rules.table_open = () => '<div class="am-wide"><table>\n';
+rules.table_open = () => '<div class="am-wide"><table dir="auto">\n';
 rules.table_close = () => '</table></div>\n';
 rules.fence = rules.code_block = (tokens, place) => {
   const token = tokens[place]!;

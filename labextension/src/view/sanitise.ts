@@ -23,7 +23,7 @@ const TAGS = [
   ],
   ...['s', 'span', 'strong', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul']
 ];
-const ATTRIBUTES = ['alt', 'class', 'href', 'src', 'start', 'title'];
+const ATTRIBUTES = ['alt', 'class', 'dir', 'href', 'src', 'start', 'title'];
 const CLASS =
   /^(?:am-[a-z-]+|hljs-[\w-]+|language-[\w+#.-]+|(?:function_|class_|inherited__|invoke__|constant_|language_|escape_|builtin_))$/;
 
@@ -50,6 +50,9 @@ purify.addHook('afterSanitizeAttributes', node => {
   }
   if (node.hasAttribute('class') && node.classList.length === 0) {
     node.removeAttribute('class');
+  }
+  if (node.hasAttribute('dir')) {
+    node.setAttribute('dir', 'auto');
   }
   if (node.hasAttribute('src') && (node.tagName !== 'IMG' || !isPicture(node.getAttribute('src')!))) {
     node.removeAttribute('src');
