@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 from .errors import InvalidDataError
-from .secret import Secret
+from .secret import Secret, shown_url
 
 # Names of APIs from the documents and what they mean here.
 API_ALIASES = {"openai": "openai-chat", "": "openai-chat"}
@@ -134,6 +134,12 @@ class Model:
     def label(self) -> str:
         """`provider/id`, as `get_model` takes it."""
         return f"{self.provider}/{self.id}" if self.provider else self.id
+
+    def __repr__(self) -> str:
+        # An address may hold a password, or a key in its query.
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        shown["base_url"] = shown_url(self.base_url)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __deepcopy__(self, memory: dict[int, object]) -> Model:
         return self

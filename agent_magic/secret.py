@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 # What stands in the place of a key.
 BLANKED = "…"
+
+_USER = re.compile(r"//[^/@\s]*@")
+# A value of a query; one that only names a variable of the environment is no secret.
+_SECRET_VALUE = re.compile(
+    r"([?&][^=&#\s]*(?:key|token|secret|passw|credential|auth|signature)[^=&#\s]*=)(?!\$\{)[^&#\s]+", re.IGNORECASE
+)
+
+
+def shown_url(url: str) -> str:
+    """`url` without user and password, and without the values of its query whose names say that they are secret."""
+    return _SECRET_VALUE.sub(rf"\g<1>{BLANKED}", _USER.sub(f"//{BLANKED}@", url))
 
 
 class Secret:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import traceback
 
 import pytest
@@ -59,3 +60,12 @@ def test_no_text_is_no_secret() -> None:
     assert Secret.of("") is None
     assert Secret.of(None) is None
     assert am.Model("m").secret is None
+
+
+def test_what_is_secret_in_an_address_is_not_shown() -> None:
+    model = am.Model(
+        "m", base_url="https://me:hunter22@gateway.example/v1?api_key=abc123&api-version=2025", api_key="k9"
+    )
+    assert "base_url='https://…@gateway.example/v1?api_key=…&api-version=2025'" in repr(model)
+    assert not {"hunter22", "abc123", "k9"} & set(re.findall(r"\w+", repr(model)))
+    assert "base_url='http://127.0.0.1:8080/v1'" in repr(am.Model("m", base_url="http://127.0.0.1:8080/v1"))

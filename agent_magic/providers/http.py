@@ -18,7 +18,7 @@ from typing import Any
 from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
-from ..secret import BLANKED, Secret
+from ..secret import BLANKED, Secret, shown_url
 from . import network
 from .address import Address, address_of
 from .direct import CONNECT_TIMEOUT, KEPT_ALIVE, Answer, Connections, NoConnectionError
@@ -212,7 +212,7 @@ def _show(
     error: str = "",
 ) -> None:
     for listener in tuple(_listeners):
-        listener(HTTPEvent(kind, request.url, headers or {}, status, data, error))
+        listener(HTTPEvent(kind, shown_url(request.url), headers or {}, status, data, error))
 
 
 def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:

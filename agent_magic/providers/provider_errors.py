@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ERROR_CLASSES, BadRequestError, ProviderError, ServerConnectionError, StreamInterruptedError
 from ..models import Model
+from ..secret import shown_url
 from .handoff import clean_text
 from .keys import host_of, key_advice
 from .sse import SSEDecoder
@@ -110,7 +111,7 @@ def where(model: Model, url: str) -> str:
     except ValueError:
         port = None
     name = f"[{host}]" if ":" in host else host
-    return f"{model.label} at {(f'{name}:{port}' if port else name) if host else url}"
+    return f"{model.label} at {(f'{name}:{port}' if port else name) if host else shown_url(url)}"
 
 
 # Reading ------------------------------------------------------------------------------------------------------------

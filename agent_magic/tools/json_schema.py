@@ -3,9 +3,9 @@
 The keywords that such schemas are made of are checked: `type enum const properties required additionalProperties
 items minItems maxItems minLength maxLength pattern minimum maximum exclusiveMinimum exclusiveMaximum anyOf oneOf allOf
 $ref`, and `nullable`, as OpenAPI has it. Every other keyword, such as `format` or `if`, is left to the tool, which sees
-the arguments anyway: a call must not fail here for a rule that was misread. So is a rule of another dialect, such as the
-`exclusiveMinimum: true` of earlier drafts or a pattern that only JavaScript reads. A whole validator would cost 40 ms at
-the first call for no more than that.
+the arguments anyway: a call must not fail here for a rule that was misread. So is a rule of another dialect, such as
+the `exclusiveMinimum: true` of earlier drafts or a pattern that only JavaScript reads. A whole validator would cost
+40 ms at the first call for no more than that.
 """
 
 from __future__ import annotations

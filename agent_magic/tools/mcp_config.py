@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidDataError
+from ..secret import BLANKED, shown_url
 
 # `${NAME}`, `${NAME:-otherwise}`, and `${env:NAME}` as one editor writes it.
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
@@ -19,7 +20,6 @@ _SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 # Under which files of several programs have the servers.
 _KEYS = ("mcpServers", "servers")
-HIDDEN = "…"
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class MCPServerConfig:
     def shown(self) -> str:
         """What would be started or reached, in one line; values that are likely secrets are hidden."""
         if self.url:
-            headers = "".join(f", {name}: {HIDDEN}" for name in self.headers)
-            return re.sub(r"//[^/@\s]*@", f"//{HIDDEN}@", self.url) + headers
+            headers = "".join(f", {name}: {BLANKED}" for name in self.headers)
+            return shown_url(self.url) + headers
         variables = [
-            f"{name}={HIDDEN if _SECRET_NAME.search(name) and not _VARIABLE.fullmatch(value) else shlex.quote(value)}"
+            f"{name}={BLANKED if _SECRET_NAME.search(name) and not _VARIABLE.fullmatch(value) else shlex.quote(value)}"
             for name, value in self.env.items()
         ]
         place = f"  (in {self.cwd})" if self.cwd else ""

@@ -149,6 +149,7 @@ def test_the_message_names_model_and_host_and_holds_the_servers_words() -> None:
         ("http://user:secret@Box:8000/v1?key=sk-2", "box:8000"),
         ("http://[::1]:8080", "[::1]:8080"),
         ("http://box:port/v1", "box"),
+        ("http:///v1?api_key=sk-2", "http:///v1?api_key=…"),
     ],
 )
 def test_the_port_of_a_server_is_named_and_no_other_part_of_its_address(url: str, named: str) -> None:

@@ -20,6 +20,7 @@ import agent_magic as am
 from agent_magic import AbortSignal, MCPServers
 from agent_magic.errors import AbortedError, AgentMagicError, MCPServerError
 from agent_magic.messages import ImageContent
+from agent_magic.tools.mcp_config import read_configs
 
 from .mcp_cases import LIBRARY, alive, call, http_server, plain, until
 
@@ -308,3 +309,17 @@ def test_asynchronous_code_waits_without_blocking_its_loop() -> None:
     ticks, text = asyncio.run(work())
     assert ticks > 5
     assert text == "```text\nhi\n```"
+
+
+def test_what_is_secret_in_a_server_is_not_shown_and_the_rest_is_whole() -> None:
+    (remote, started) = read_configs(
+        {
+            "remote": {
+                "url": "https://me:hunter22@h.example/mcp?api_key=abc&profile=x&token=${TOKEN}",
+                "headers": {"X": "y"},
+            },
+            "started": {"command": "serve", "args": ["--token", "$HOME/t"], "env": {"API_KEY": "k", "MODE": "a b"}},
+        }
+    )
+    assert remote.shown == "https://…@h.example/mcp?api_key=…&profile=x&token=${TOKEN}, X: …"
+    assert started.shown == "API_KEY=… MODE='a b' serve --token '$HOME/t'"
