@@ -127,14 +127,11 @@ class NotebookPage:
             time.sleep(0.05)
 
     def outputs(self, index: int) -> list[dict[str, Any]]:
-        """The outputs of a cell as the notebook's document has them, but for a complaint of ipykernel's own.
-
-        It may print that when a page gives a subshell back.
-        """
+        """The outputs of a cell as the notebook's document has them, but for `complaint`s of ipykernel."""
         found: list[dict[str, Any]] = self.page.evaluate(
             f"index => {NOTEBOOK}.content.widgets[index].model.sharedModel.toJSON().outputs", index
         )
-        return [each for each in found if "_async_in_context" not in str(each.get("text", ""))]
+        return [each for each in found if not complaint(each)]
 
     def set_source(self, index: int, source: str) -> None:
         self.page.evaluate(
@@ -147,9 +144,13 @@ class NotebookPage:
         expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\d+\]:"))
 
     def save(self) -> Any:
-        """Save the notebook; returns what is in the file."""
+        """Save the notebook; returns what is in the file, but for `complaint`s of ipykernel."""
         self.command("docmanager:save")
-        return self.server.read(self.name)
+        saved = self.server.read(self.name)
+        for cell in saved.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [each for each in cell.outputs if not complaint(each)]
+        return saved
 
     def trust(self) -> None:
         """Trust the notebook, by the command and its question; that saves it."""
@@ -168,3 +169,8 @@ class NotebookPage:
         expect(self.page.locator(".jp-Dialog")).to_have_count(0)
         self._ready()
         self.result(ANSWERS)
+
+
+def complaint(output: Any) -> bool:
+    """Whether this is what ipykernel itself may print when a page gives a subshell back."""
+    return "_async_in_context" in str(output.get("text", ""))

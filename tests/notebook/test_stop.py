@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ..loopback import listening_socket
 from .kernel_client import Cell, Kernel
 
 pytestmark = pytest.mark.kernel
@@ -68,7 +69,7 @@ class Server:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self.loop)
-        server = self.loop.run_until_complete(asyncio.start_server(self._answer, "127.0.0.1", 0))
+        server = self.loop.run_until_complete(asyncio.start_server(self._answer, sock=listening_socket()))
         self.port = server.sockets[0].getsockname()[1]
         self._started.set()
         self.loop.run_forever()

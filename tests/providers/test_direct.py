@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 import threading
 import time
@@ -17,6 +16,8 @@ from httptools import HttpParserError
 from agent_magic.providers import direct
 from agent_magic.providers.address import address_of
 from agent_magic.providers.direct import Answer, Connections, NoConnectionError
+
+from ..loopback import listening_socket
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n"
@@ -50,7 +51,7 @@ def run(serve: Serve, use: Callable[[Connections, Any], Awaitable[None]]) -> Ser
     server = Server(serve)
 
     async def talk() -> None:
-        listening = await asyncio.start_server(server.client, "127.0.0.1", 0)
+        listening = await asyncio.start_server(server.client, sock=listening_socket())
         address = address_of(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1?x=1")
         connections = Connections(address, None)
         with closing(listening):
@@ -137,7 +138,7 @@ def test_a_connection_on_which_reading_was_stopped_hears_of_its_end(monkeypatch:
 
 
 def test_a_connection_that_was_closed_while_the_loop_was_blocked_is_not_used_again() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+    with closing(listening_socket()) as listening:
         address = address_of(f"http://127.0.0.1:{listening.getsockname()[1]}/")
 
         def serve() -> None:

@@ -17,6 +17,8 @@ import trustme
 import agent_magic as am
 from agent_magic.providers import http, kept_ways, network
 
+from ..loopback import listening_socket
+
 CONTEXT = am.Context(messages=[am.UserMessage("hi")])
 HOST = "models.example.org"
 BODY = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -63,7 +65,7 @@ async def served(*hosts: str, authority: trustme.CA | None = None, handler: Hand
     if authority is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert(*hosts).configure_cert(context)
-    return closed_at_the_end(await asyncio.start_server(handler, "127.0.0.1", 0, ssl=context))
+    return closed_at_the_end(await asyncio.start_server(handler, sock=listening_socket(), ssl=context))
 
 
 def port_of(server: Any) -> int:

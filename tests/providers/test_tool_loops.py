@@ -13,6 +13,7 @@ import pytest
 import agent_magic as am
 
 from ..benchmarks import mockllm
+from ..loopback import listening_socket
 
 # What comes after the server's address in the base_url of each API.
 APIS = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "", "gemini": ""}
@@ -41,7 +42,7 @@ def save(text: str) -> str:
 def test_a_conversation_with_calls_is_accepted_to_its_end(api: str, script: str, calls: int) -> None:
 
     async def conversation() -> am.Reply:
-        server = await asyncio.get_running_loop().create_server(mockllm.Connection, "127.0.0.1", 0)
+        server = await asyncio.get_running_loop().create_server(mockllm.Connection, sock=listening_socket())
         # Not `async with`, which from Python 3.12 on waits for the connections that a client keeps.
         with closing(server):
             address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
