@@ -59,11 +59,14 @@ class HtmlWriter:
 
 
 def without_prompt(items: Sequence[Item]) -> Sequence[Item]:
-    """The items after the message that began the run, and after what was attached to it."""
-    begin = 0
-    while begin < len(items) and items[begin].get("kind") == "user":
-        begin += 1
-    return items[begin:]
+    """The items without the message that began the run. What is to be known about it stands before it, and stays."""
+    notes = _count("note", items)
+    return [*items[:notes], *items[notes + _count("user", items[notes:]) :]]
+
+
+def _count(kind: str, items: Sequence[Item]) -> int:
+    """How many items of that kind there are before any other."""
+    return next((place for place, item in enumerate(items) if item.get("kind") != kind), len(items))
 
 
 def record_html(record: Mapping[str, Any], live: bool = False, with_prompt: bool = False) -> str:

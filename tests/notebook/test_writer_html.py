@@ -90,6 +90,13 @@ def test_the_prompt_is_only_shown_on_request() -> None:
     record = finished().recorder.record()
     assert "Sales for EU?" not in record_html(record)
     assert "Sales for EU?" in record_html(record, with_prompt=True)
+    # A note about the message, such as of a key in it, comes before it.
+    note = {"id": "0", "kind": "note", "state": "done", "text": "Recorded."}
+    noted = {**record, "items": [note, *record["items"]]}
+    for form in mimebundle(noted).values():
+        if isinstance(form, str):
+            assert "Recorded." in form
+            assert "Sales for EU?" not in form
     steered = Script().ask("a").answer("b").ask("and use a robust fit").recorder.record()
     assert "and use a robust fit" in record_html(steered)
 

@@ -202,8 +202,10 @@ export class RecordView {
     if (this.options.prompt) {
       return record.items;
     }
-    const begin = record.items.findIndex(item => item.kind !== 'user');
-    return begin < 0 ? [] : record.items.slice(begin);
+    const { items } = record;
+    // What is to be known about it stands before it.
+    const notes = countOf('note', items, 0);
+    return [...items.slice(0, notes), ...items.slice(notes + countOf('user', items, notes))];
   }
 
   private drawnItem(item: Item, approval?: Item): ItemView | null {
@@ -301,6 +303,12 @@ export class RecordView {
 function cardOf(view: ItemView | null | undefined): HTMLDetailsElement | null {
   const element = view?.element;
   return element instanceof HTMLDetailsElement ? element : (element?.querySelector('details') ?? null);
+}
+
+/** How many items in a row are of that kind, from `start` on. */
+function countOf(kind: string, items: readonly Item[], start: number): number {
+  const end = items.findIndex((item, place) => place >= start && item.kind !== kind);
+  return (end < 0 ? items.length : end) - start;
 }
 
 function leftOut({ omitted }: RunRecord): string {
