@@ -142,9 +142,21 @@ describe('other items', () => {
       { id: '3', kind: 'user', state: 'done', text: 'Faster!' }
     ];
     expect(shown(record(items)).words('.am-items')).toBe('Yes.Faster!');
+    const note: Item = { id: '0', kind: 'note', state: 'done', text: 'Note. ' };
+    expect(shown(record([note, ...items])).words('.am-items')).toBe('Note. Yes.Faster!');
     const { words, all } = shown(record(items), { prompt: true });
     expect(words('.am-items')).toBe('Look at @df and a@b.cYes.Faster!');
     expect(all('.am-chip').map(chip => chip.textContent)).toEqual(['@df']);
+  });
+
+  test.each([
+    ['@größe and @df.price, @In[3]', ['@größe', '@df.price', '@In[3]']],
+    ['See @file:data/x.csv. And @file:"my sales.csv"', ['@file:data/x.csv', '@file:"my sales.csv"']],
+    ['me@example.org, @me@example.org, git+ssh://@host', []]
+  ])('what is mentioned in "%s" is set off', (said, mentioned) => {
+    const { all, words } = shown(record([{ id: '1', kind: 'user', state: 'done', text: said }]), { prompt: true });
+    expect(all('.am-chip').map(chip => chip.textContent)).toEqual(mentioned);
+    expect(words('.am-said')).toBe(said);
   });
 
   test('of a long text that the user said only the beginning is in sight', () => {

@@ -2,7 +2,13 @@ import { button, element } from './element';
 import { visible } from './wording';
 import type { Words } from './words';
 
-const MENTION = /(?<![\w@.])(@(?:file:\S+|[A-Za-z_]\w*(?:\[-?\d+\])?))/;
+// As `mentions.py` in the kernel finds them.
+const NAME = String.raw`[\p{L}_][\p{L}\p{N}_]*`;
+const FILE = String.raw`file:(?:"[^"\n]+"|'[^'\n]+'|[^\s"'${'`'}]+(?<![.,;:!?)\]}>]))`;
+const MENTION = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_@.+/\\-])(@(?:${FILE}|(?:In|Out)\[-?\d+\]|${NAME}(?:\.${NAME})*(?![\p{L}\p{N}_@])))`,
+  'u'
+);
 
 // A text with more characters or lines than this shows only so much of its beginning.
 const LONG = { characters: 140, lines: 4 };
