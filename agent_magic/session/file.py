@@ -81,7 +81,10 @@ def read_session(path: Path) -> Contents:
 
 
 def parse(data: bytes, path: Path) -> Contents:
-    """The header and entries of a file's bytes. A line that is no entry is skipped and counted."""
+    """The header and entries of a file's bytes. A line that is no entry is skipped and counted.
+
+    An entry that followed one of those follows the one before it in the file, else all before the fault were forgotten.
+    """
     if not data.strip():
         return Contents(None)
     lines = [line for line in data.split(b"\n") if line.strip()]
@@ -90,14 +93,18 @@ def parse(data: bytes, path: Path) -> Contents:
     except (InvalidDataError, ValueError):
         raise SessionError(f"{path} is not a session. It was left as it is; choose another file.") from None
     entries: list[Entry] = []
+    known: set[str | None] = {None}
     previous: str | None = None
-    for line in lines[1:]:
+    for number, line in enumerate(lines[1:]):
         try:
             entry = entry_from_json(load_line(line), len(entries) + 1, previous)
         except ValueError:
             continue
+        if entry.parent_id not in known and number > len(entries):
+            entry = entry.after(previous)
         entries.append(entry)
         previous = entry.id
+        known.add(previous)
     return Contents(header, entries, len(lines) - 1 - len(entries))
 
 

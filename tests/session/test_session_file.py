@@ -94,6 +94,23 @@ def test_a_damaged_line_in_the_middle_is_passed_over_and_kept(stored: Path) -> N
     assert b"{damaged\n" in stored.read_bytes()
 
 
+@pytest.mark.parametrize("damaged", [1, 2])
+def test_what_stands_before_and_behind_a_line_that_was_damaged_is_one_conversation(stored: Path, damaged: int) -> None:
+    with Session.open(stored) as session:
+        for text in ("more", "and more", "the end"):
+            session.append(UserMessage(text))
+    lines = stored.read_bytes().splitlines(keepends=True)
+    lines[2 : 2 + damaged] = [line[:30] + b"\n" for line in lines[2 : 2 + damaged]]
+    stored.write_bytes(b"".join(lines))
+    left = ["question", *["more", "and more", "the end"][damaged - 1 :]]
+    for _ in range(2):
+        with Session.open(stored) as session:
+            assert texts(session) == left
+            assert session.skipped == damaged
+            session.append(UserMessage("after it"))
+            left.append("after it")
+
+
 def test_a_message_that_cannot_be_read_is_left_out_of_the_context(stored: Path) -> None:
     line = {"type": "message", "id": "bad", "parentId": None, "timestamp": 5, "message": {"role": "martian"}}
     lines = stored.read_bytes().splitlines(keepends=True)
