@@ -165,7 +165,7 @@ class Policy:
         """
         file = Path(path).expanduser()
         try:
-            return cls(**_fields_of(json.loads(file.read_text(encoding="utf-8")), file.absolute().parent))
+            return cls(**_fields_of(json.loads(file.read_text(encoding="utf-8-sig")), file.absolute().parent))
         except OSError as error:
             raise InvalidDataError(f"the policy file {path} cannot be read: {error.strerror or error}") from error
         except InvalidDataError as error:

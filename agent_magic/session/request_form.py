@@ -68,7 +68,7 @@ def form_of(request: HTTPRequest, mask: Callable[[str], str]) -> RequestForm:
         body = request.body.decode("utf-8", "replace")
     if isinstance(body, dict):
         body = {name: value for name, value in body.items() if name not in _VOLATILE}
-    return RequestForm(request.method, urlsplit(request.url).path, mapped(body, text))
+    return RequestForm(request.method, without_keys(urlsplit(request.url).path, keys), mapped(body, text))
 
 
 def keys_of(request: HTTPRequest) -> list[str]:

@@ -239,15 +239,16 @@ def _work(ran: list[int]) -> am.AgentTool:
 
 def written(folder: Any, text: str) -> Any:
     path = folder / "policy.json"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
-def test_a_policy_file_changes_the_default_of_a_notebook(tmp_path: Any, make_tool: Any) -> None:
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_policy_file_changes_the_default_of_a_notebook(tmp_path: Any, make_tool: Any, mark: str) -> None:
     policy = am.Policy.from_file(
         written(
             tmp_path,
-            '{"tools": {"a": "deny"}, "table": {"builtin": {"execute": "allow"}}, "folders": ["data"], '
+            mark + '{"tools": {"a": "deny"}, "table": {"builtin": {"execute": "allow"}}, "folders": ["data"], '
             '"otherwise": "deny", "approve": "deny"}',
         )
     )

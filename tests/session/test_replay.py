@@ -129,7 +129,11 @@ def test_no_key_is_needed_to_replay_a_vendor(path: Path, monkeypatch: pytest.Mon
 
 def test_keys_are_nowhere_in_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-known-in-this-process-0123")
-    model = MODEL.replace(api_key=KEY, headers={"X-Proxy-Auth": "Basic abcdefghijkl", "x-team": "research"})
+    model = MODEL.replace(
+        base_url=f"{MODEL.base_url}/{KEY}",
+        api_key=KEY,
+        headers={"X-Proxy-Auth": "Basic abcdefghijkl", "x-team": "research"},
+    )
     pieces = answer(f"Your key is {KEY} and sk-known-in-this-process-0123 abcdefghijkl")
     whole = b"".join(pieces)
     # Cut through the middle of the key.
