@@ -172,6 +172,16 @@ describe('what can be done about a run', () => {
     expect(document.activeElement).toBe(page.message);
   });
 
+  test('an edited message is sent by the key that the user has chosen', async () => {
+    const page = await ChatPage.opened();
+    page.chat.setSendKey('Ctrl+Enter');
+    page.press('Edit and send again');
+    expect(page.key('Enter')).toBe(false);
+    expect(page.requested('edit')).toEqual([]);
+    expect(page.key('Enter', { ctrlKey: true })).toBe(true);
+    expect(page.requested('edit')).toHaveLength(1);
+  });
+
   test('an edit that is refused keeps its text; Escape gives it up', async () => {
     const page = await ChatPage.opened();
     page.press('Edit and send again');

@@ -68,6 +68,7 @@ export class Chat implements ChatControl {
       host,
       {
         edit: (run, text) => this.do(() => this.requests.request('edit', { run, text }), true),
+        sends: event => this.composer.sends(event),
         retry: () => void this.do(() => this.requests.request('retry', {})),
         undo: () => void this.do(() => this.requests.request('undo', {})),
         ...(host.insertRecord ? { insert: (run: string) => void this.insert(run) } : {})

@@ -140,6 +140,13 @@ export class Composer {
     this.show();
   }
 
+  /** Whether a key sends what is written, here or where an earlier message is edited. */
+  sends(event: KeyboardEvent): boolean {
+    const isBare = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isPlain = event.key === 'Enter' && !event.shiftKey && !event.isComposing;
+    return isPlain && (this.sendKey === 'Enter' || !isBare);
+  }
+
   setSendKey(key: SendKey): void {
     this.sendKey = key;
     this.show();
@@ -207,7 +214,7 @@ export class Composer {
     if (event.isComposing || this.mentions.takeKey(event)) {
       return;
     }
-    if (event.key === 'Enter' && this.isToSend(event)) {
+    if (this.sends(event)) {
       event.preventDefault();
       this.send(event.altKey && this.isRunning ? 'next' : 'now');
     } else if (event.key === 'Escape') {
@@ -216,11 +223,6 @@ export class Composer {
     } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
       this.recall(event);
     }
-  }
-
-  private isToSend(event: KeyboardEvent): boolean {
-    const isBare = !event.ctrlKey && !event.metaKey && !event.altKey;
-    return !event.shiftKey && (this.sendKey === 'Enter' || !isBare);
   }
 
   /** Arrows go through earlier messages, from an empty field and as long as what they brought is unchanged. */

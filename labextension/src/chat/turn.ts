@@ -10,6 +10,8 @@ export type Possible = 'nothing' | 'reading' | 'all';
 export interface TurnActions {
   /** Rejections have been shown to the user. */
   edit(run: string, text: string): Promise<void>;
+  /** Whether a key that is pressed in the edited message sends it. */
+  sends(event: KeyboardEvent): boolean;
   retry(): void;
   undo(): void;
   /** Absent where records cannot be put into a notebook. */
@@ -159,7 +161,7 @@ export class Turn {
         event.preventDefault();
         event.stopPropagation();
         cancel();
-      } else if (event.key === 'Enter' && event.target === field && !event.shiftKey && !event.isComposing) {
+      } else if (event.target === field && this.actions.sends(event)) {
         event.preventDefault();
         void send();
       }
