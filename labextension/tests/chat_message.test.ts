@@ -355,7 +355,8 @@ describe('attachments', () => {
     const page = await ChatPage.opened();
     const file = new File([new Uint8Array([1, 2, 3])], 'plot.png', { type: 'image/png' });
     const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), {
-      clipboardData: { files: [file] }
+      // A browser's "Copy Image" gives this.
+      clipboardData: { files: [file], types: ['text/html', 'Files'] }
     });
     page.message.dispatchEvent(paste);
     expect(paste.defaultPrevented).toBe(true);
@@ -376,11 +377,16 @@ describe('attachments', () => {
   test('text is pasted as text; other files are refused with the reason', async () => {
     vi.useRealTimers();
     const page = await ChatPage.opened();
-    const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), {
-      clipboardData: { files: [] }
-    });
-    page.message.dispatchEvent(paste);
-    expect(paste.defaultPrevented).toBe(false);
+    // Cells of a spreadsheet come with their picture.
+    const picture = new File([new Uint8Array([1])], 'image.png', { type: 'image/png' });
+    for (const clipboardData of [
+      { files: [], types: ['text/plain'] },
+      { files: [picture], types: ['text/plain', 'text/html', 'Files'] }
+    ]) {
+      const paste = Object.assign(new Event('paste', { bubbles: true, cancelable: true }), { clipboardData });
+      page.message.dispatchEvent(paste);
+      expect(paste.defaultPrevented).toBe(false);
+    }
     const file = new File(['a,b'], 'data.csv', { type: 'text/csv' });
     const drop = Object.assign(new Event('drop', { bubbles: true, cancelable: true }), {
       dataTransfer: { files: [file] }

@@ -9,7 +9,9 @@ const IMAGE_LIMIT = 5_000_000;
 export function takeFiles(target: HTMLElement, attachFiles: (files: File[]) => Promise<void>): void {
   target.addEventListener('paste', event => {
     const files = [...(event.clipboardData?.files ?? [])].filter(file => file.type.startsWith('image/'));
-    if (files.length > 0) {
+    // Spreadsheets and text processors put a picture of what was copied beside it.
+    const isText = ['text/plain', 'text/html'].every(type => event.clipboardData?.types.includes(type));
+    if (files.length > 0 && !isText) {
       event.preventDefault();
       void attachFiles(files);
     }
