@@ -27,7 +27,7 @@ _PART_BREAK = "\n\n"
 class _OutputItem:
     """One item of the output. `pieces` are what has been read of its text, `index` its block once it has one."""
 
-    __slots__ = ("call", "fidelity", "index", "kind", "part", "phase", "pieces")
+    __slots__ = ("call", "fidelity", "index", "is_whole", "kind", "part", "phase", "pieces")
 
     def __init__(self, kind: str, call: CallInProgress | None = None) -> None:
         self.kind = kind
@@ -37,6 +37,8 @@ class _OutputItem:
         self.part: object = None
         self.phase: Any = None
         self.fidelity: Fidelity | None = None
+        # Whether the server has said that this is all of it.
+        self.is_whole = False
 
 
 class ResponsesAnswer:
@@ -163,8 +165,9 @@ class ResponsesAnswer:
         status = response.get("status") or kind.removeprefix("response.")
         self._usage.served_by(response.get("service_tier"))
         self._usage.add(response.get("usage"))
-        if response.get("error") or status in ("failed", "cancelled"):
-            self._failed(response, status)
+        error = response.get("error") or event.get("error")
+        if error or status in ("failed", "cancelled"):
+            self._failed(error, status)
             return
         output = response.get("output")
         self._read_output(output if isinstance(output, list) else [])
@@ -177,9 +180,9 @@ class ResponsesAnswer:
             self._cut_reason = str(details.get("reason") or "") if isinstance(details, dict) else ""
             self.stop_reason = StopReason.LENGTH
 
-    def _failed(self, response: dict[str, Any], status: str) -> None:
-        if response.get("error"):
-            self.failure = stream_error(self._model, self._url, response["error"])
+    def _failed(self, error: Any, status: str) -> None:
+        if error:
+            self.failure = stream_error(self._model, self._url, error)
         else:
             words = f"{where(self._model, self._url)}: The server broke the answer off (status {status}). "
             self.failure = ServerError(words + "Send the message again.", retryable=True)
@@ -192,7 +195,7 @@ class ResponsesAnswer:
                 continue
             kind = data["type"]
             same = [item for item in self._output if item.kind == kind]
-            item = self._known(data.get("id"), kind)
+            item = self._find(kind, data.get("id"))
             if item is None and times[kind] < len(same):
                 item = same[times[kind]]
             times[kind] += 1
@@ -202,10 +205,9 @@ class ResponsesAnswer:
         data = event.get("item")
         if not isinstance(data, dict) or data.get("type") not in _KINDS:
             return
-        item = self._known(data.get("id"), data["type"]) or self._open(data["type"], data.get("id"))
-        place = event.get("output_index")
-        if isinstance(place, int):
-            self._by_place[place] = item
+        item = self._find(data["type"], data.get("id")) or self._open(data["type"], data.get("id"))
+        if isinstance(event.get("output_index"), int):
+            self._by_place[event["output_index"]] = item
         item.phase = data.get("phase")
         if item.call is not None:
             self._put_calls(self._assembly.identify(item.call, data.get("name"), data.get("call_id")))
@@ -213,8 +215,7 @@ class ResponsesAnswer:
     def _item_done(self, event: dict[str, Any]) -> None:
         data = event.get("item")
         if isinstance(data, dict) and data.get("type") in _KINDS:
-            found = self._item({**event, "item_id": data.get("id")}, data["type"], new_if_other=True)
-            self._finish_item(found, data)
+            self._finish_item(self._ended_item(event, data), data)
 
     def _text_delta(self, event: dict[str, Any]) -> None:
         text = event.get("delta")
@@ -268,35 +269,45 @@ class ResponsesAnswer:
 
     # Output items ----------------------------------------------------------------------------------------------------
 
-    def _open(self, kind: str, identity: Any = None) -> _OutputItem:
+    def _open(self, kind: str, identity: Any = None, place: Any = None) -> _OutputItem:
         item = _OutputItem(kind, self._assembly.open() if kind == CALL else None)
         self._output.append(item)
         if isinstance(identity, str) and identity:
             self._by_id[identity] = item
+        if isinstance(place, int):
+            self._by_place[place] = item
         return item
 
-    def _known(self, identity: Any, kind: str) -> _OutputItem | None:
-        item = self._by_id.get(identity) if isinstance(identity, str) else None
-        return item if item is not None and item.kind == kind else None
+    def _find(self, kind: str, identity: Any, place: Any = None) -> _OutputItem | None:
+        """The item of this id, else the one at this place, if it is of this kind."""
+        named = self._by_id.get(identity) if isinstance(identity, str) else None
+        placed = self._by_place.get(place) if isinstance(place, int) else None
+        return next((item for item in (named, placed) if item is not None and item.kind == kind), None)
 
-    def _item(self, event: dict[str, Any], kind: str, new_if_other: bool = False) -> _OutputItem:
+    def _item(self, event: dict[str, Any], kind: str) -> _OutputItem:
         """The item that an event belongs to: by its id, else its place, since some servers give each event new ids."""
         identity, place = event.get("item_id"), event.get("output_index")
-        item = self._known(identity, kind)
-        if item is None and isinstance(place, int):
-            item = self._by_place.get(place)
-            if item is not None and item.kind == kind:
-                return item
-            item = None
-        if item is None and not new_if_other:
-            item = next((each for each in reversed(self._output) if each.kind == kind), None)
-        if item is None:
-            item = self._open(kind, identity)
-            if isinstance(place, int):
-                self._by_place[place] = item
-        return item
+        item = self._find(kind, identity, place)
+        item = item or next((each for each in reversed(self._output) if each.kind == kind), None)
+        return item or self._open(kind, identity, place)
+
+    def _ended_item(self, event: dict[str, Any], data: dict[str, Any]) -> _OutputItem:
+        """The item that is whole now: by its id or place, a call by its own id too, else the last that is not whole.
+
+        Taken for a new one, a call would run twice.
+        """
+        kind, identity, place, call_id = data["type"], data.get("id"), event.get("output_index"), data.get("call_id")
+        item = self._find(kind, identity, place)
+        nameless = not isinstance(identity, str) and not isinstance(place, int)
+        for each in reversed(self._output) if item is None else ():
+            own = each.call.id if each.call is not None else ""
+            same = own == call_id if own and call_id else nameless
+            if same and each.kind == kind and not each.is_whole:
+                return each
+        return item or self._open(kind, identity, place)
 
     def _finish_item(self, item: _OutputItem, data: dict[str, Any]) -> None:
+        item.is_whole = True
         if item.kind == MESSAGE:
             self._finish_message(item, data)
         elif item.kind == REASONING:

@@ -62,6 +62,28 @@ def test_ids_that_change_with_every_event_do_no_harm(stand_in: Any) -> None:
     assert [(each.id, each.name, each.arguments) for each in answer.all_tool_calls] == [("c1", "f", {"a": 1})]
 
 
+@pytest.mark.parametrize("ids", [(None, None, None, None), ("x1", "x2", "x3", "x4")])
+def test_a_call_that_is_ended_without_place_and_known_id_is_the_same_call(stand_in: Any, ids: Any) -> None:
+    answer = answered(
+        stand_in,
+        event("output_item.added", item=call("", id=ids[0])),
+        event("function_call_arguments.delta", delta='{"a":1}'),
+        event("output_item.done", item=call(id=ids[1])),
+        event("output_item.added", item=call("", call_id="c2", id=ids[2])),
+        event("function_call_arguments.delta", delta='{"a":2}'),
+        event("output_item.done", item=call('{"a":2}', call_id="c2", id=ids[3])),
+        completed(),
+    )
+    assert [(each.id, each.arguments) for each in answer.tool_calls] == [("c1", {"a": 1}), ("c2", {"a": 2})]
+
+
+def test_a_text_that_is_ended_without_place_and_id_is_there_once(stand_in: Any) -> None:
+    delta = event("output_text.delta", delta="Hello")
+    done = event("output_item.done", item=message("Hello", id=None))
+    assert answered(stand_in, delta, done, completed()).text == "Hello"
+    assert answered(stand_in, delta, done, completed(message("Hello", id=None))).text == "Hello"
+
+
 def test_places_that_are_all_the_same_do_no_harm_where_ids_are_right(stand_in: Any) -> None:
     first, second = call("", id="fc_1"), call("", id="fc_2", call_id="c2")
     answer = answered(
