@@ -110,7 +110,34 @@ describe('code of an answer', () => {
     page.host.applyCode('x = 2');
     await settled();
     expect(page.notebook.cell('a').source).toBe('mine');
-    expect(page.told[0]).toContain('has been changed since');
+    expect(page.told).toEqual([
+      'Cell 1 has been changed or deleted meanwhile and was left alone. Apply the code again.'
+    ]);
+  });
+
+  test('changes nothing that is locked, and asks nothing then', () => {
+    Object.assign(page.notebook.cell('a'), { metadata: { editable: false } });
+    page.host.applyCode('x = 2');
+    page.notebook.model.readOnly = true;
+    page.host.applyCode('x = 2');
+    expect(page.asked).toEqual([]);
+    expect(page.told).toEqual([
+      'Cell 1 is locked. Insert the code as a new cell instead.',
+      'The notebook is open for reading only.'
+    ]);
+  });
+
+  test('goes where the user is, of several notebooks with the kernel', async () => {
+    const other = new FakeNotebook('other.ipynb', null, new FakeCell('o', 'p = 1'));
+    page.host.present = () => other.panel;
+    expect(read(page.host.attachments()[0])).toEqual({ kind: 'cell', id: 'o', source: 'p = 1' });
+    page.host.applyCode('p = 2');
+    await settled();
+    page.host.insertCode('q = 3');
+    expect(other.cells.map(cell => cell.source)).toEqual(['p = 2', 'q = 3']);
+    expect(page.notebook.cells.map(cell => cell.source)).toEqual(['\nx = 1\nprint(x)', 'y = 2']);
+    page.host.leave();
+    expect(other.activate).toHaveBeenCalledOnce();
   });
 });
 

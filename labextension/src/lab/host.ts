@@ -22,7 +22,6 @@ export interface Dialogs {
 
 /** What the notebook can do for the chat with its kernel's agent. */
 export class NotebookHost implements ChatHost {
-  private readonly cells: Cells;
   private readonly charts: Charts;
 
   constructor(
@@ -30,7 +29,6 @@ export class NotebookHost implements ChatHost {
     private readonly words: Words,
     private readonly dialogs: Dialogs
   ) {
-    this.cells = new Cells(notebook);
     this.charts = new Charts(
       () => notebook.content.rendermime,
       () => false
@@ -39,6 +37,9 @@ export class NotebookHost implements ChatHost {
 
   /** Whether the panel shows this chat. */
   isSeen: () => boolean = () => true;
+
+  /** Of the notebooks with this kernel that which the user is in: what he does in the chat is meant there. */
+  present: () => NotebookPanel = () => this.notebook;
 
   readonly translate = (text: string): string => this.words(text);
 
@@ -65,7 +66,8 @@ export class NotebookHost implements ChatHost {
 
   /** The text that is selected in the notebook: in the editor of the active cell, else anywhere in it. */
   selection(): (Attachment & { kind: 'selection' }) | null {
-    const editor = this.notebook.content.activeCell?.editor;
+    const { content } = this.present();
+    const editor = content.activeCell?.editor;
     const range = editor?.getSelection();
     let text = '';
     if (editor && range) {
@@ -73,7 +75,7 @@ export class NotebookHost implements ChatHost {
       text = editor.model.sharedModel.getSource().slice(...ends);
     }
     const page = window.getSelection();
-    if (!text && page?.anchorNode && this.notebook.content.node.contains(page.anchorNode)) {
+    if (!text && page?.anchorNode && content.node.contains(page.anchorNode)) {
       text = page.toString();
     }
     const cell = this.activeCell();
@@ -110,7 +112,7 @@ export class NotebookHost implements ChatHost {
   }
 
   leave(): void {
-    this.notebook.activate();
+    this.present().activate();
   }
 
   renderMime(bundle: MimeBundle): HTMLElement | null {
@@ -122,21 +124,32 @@ export class NotebookHost implements ChatHost {
   }
 
   private async change(code: string): Promise<void> {
+    const notebook = this.present();
     const cell = this.activeCell();
     if (!cell) {
       return this.dialogs.tell(this.words('Select the cell to change first.'));
     }
-    const before = cell.sharedModel.getSource();
-    if (before === code) {
-      return this.dialogs.tell(this.words('Cell %1 has this code already.', this.name(cell)));
+    const [before, name] = [cell.sharedModel.getSource(), this.name(cell)];
+    if (notebook.content.model?.readOnly) {
+      return this.dialogs.tell(this.words('The notebook is open for reading only.'));
     }
-    if (await this.dialogs.accept({ title: this.words('Change cell %1?', this.name(cell)), before, after: code })) {
-      this.cells.edit(cell.id, code, before);
+    if (cell.getMetadata('editable') === false) {
+      return this.dialogs.tell(this.words('Cell %1 is locked. Insert the code as a new cell instead.', name));
+    }
+    if (before === code) {
+      return this.dialogs.tell(this.words('Cell %1 has this code already.', name));
+    }
+    if (await this.dialogs.accept({ title: this.words('Change cell %1?', name), before, after: code })) {
+      if (cell.isDisposed || cell.sharedModel.getSource() !== before) {
+        const text = 'Cell %1 has been changed or deleted meanwhile and was left alone. Apply the code again.';
+        return this.dialogs.tell(this.words(text, name));
+      }
+      new Cells(notebook).edit(cell.id, code, before);
     }
   }
 
   private insertBelow(cell: Parameters<NonNullable<NotebookPanel['model']>['sharedModel']['insertCell']>[1]): void {
-    const { content, model } = this.notebook;
+    const { content, model } = this.present();
     if (!model || model.readOnly) {
       return this.dialogs.tell(this.words('The notebook is open for reading only.'));
     }
@@ -148,13 +161,13 @@ export class NotebookHost implements ChatHost {
   }
 
   private activeCell(): ICellModel | null {
-    return this.notebook.content.activeCell?.model ?? null;
+    return this.present().content.activeCell?.model ?? null;
   }
 
   /** Such as "[3]", or its position where it has not been run. */
   private name(cell: ICellModel): string {
     const { execution_count: count } = textOfCell(cell);
-    return count === null ? String([...(this.notebook.model?.cells ?? [])].indexOf(cell) + 1) : `[${count}]`;
+    return count === null ? String([...(this.present().model?.cells ?? [])].indexOf(cell) + 1) : `[${count}]`;
   }
 }
 

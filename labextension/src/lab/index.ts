@@ -71,6 +71,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
         (panel.isVisible && following.agent === agent) ||
         (notebook.isVisible && notebook.node.querySelector('[role="alertdialog"]') !== null);
       host.isSeen = () => panel.isVisible && following.agent === agent;
+      host.present = () => (following.agent === agent && following.notebook) || notebook;
       new Attention(agent, isSeen, show, notify, words);
       agent.open = show;
       return agent;
