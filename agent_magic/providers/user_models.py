@@ -56,13 +56,18 @@ def user_models() -> Mapping[str, Model]:
         changed = path.stat().st_mtime_ns
     except OSError:
         return {}
-    return _read(path, changed)
+    # The file is kept as it was read, but a key may be set, or renewed, at any time.
+    return {name: model.replace(api_key=_key_in(variable)) for name, (model, variable) in _read(path, changed).items()}
+
+
+def _key_in(variable: str | None) -> str | None:
+    return os.environ.get(variable, "").strip() or None if variable else None
 
 
 @lru_cache(maxsize=1)
-def _read(path: Path, changed: int) -> Mapping[str, Model]:
+def _read(path: Path, changed: int) -> Mapping[str, tuple[Model, str | None]]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
         return _models(data)
     except OSError as error:
         fault = InvalidDataError(f"cannot be read: {error.strerror}", str(path))
@@ -73,7 +78,7 @@ def _read(path: Path, changed: int) -> Mapping[str, Model]:
     raise fault
 
 
-def _models(data: Any) -> Mapping[str, Model]:
+def _models(data: Any) -> Mapping[str, tuple[Model, str | None]]:
     given = _object(data, {"models"}, ("models",)).get("models")
     named = read.at("models", lambda each: read.mapping(each, "models by name"), given)
     return MappingProxyType(
@@ -81,14 +86,14 @@ def _models(data: Any) -> Mapping[str, Model]:
     )
 
 
-def _model(name: str, data: Any) -> Model:
+def _model(name: str, data: Any) -> tuple[Model, str | None]:
+    """The model but for its key, and the variable that holds that."""
     fields = dict(_object(data, _KNOWN, (*_FIELDS, _KEY)))
     headers = read.at("headers", lambda each: read.mapping(each, "headers by name"), fields.pop("headers", {}))
     variable = read.optional_text(fields, _KEY, "apiKeyVariable")
     provider, slash, identity = name.partition("/")
     model = model_from_json({**fields, "id": identity if slash else name, "provider": provider if slash else ""})
-    key = os.environ.get(variable, "").strip() if variable else ""
-    return model.replace(headers={each: str(value) for each, value in headers.items()}, api_key=key or None)
+    return model.replace(headers={each: str(value) for each, value in headers.items()}), variable
 
 
 def _object(data: Any, known: set[str], told: tuple[str, ...]) -> Mapping[str, Any]:

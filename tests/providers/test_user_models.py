@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import agent_magic as am
+from agent_magic.secret import Secret
 
 
 @pytest.fixture
@@ -54,6 +55,18 @@ def test_a_model_of_the_file_is_known_by_its_name_with_all_its_fields(
     assert model.compat["thinking_form"] == "template"
     assert model in am.list_models()
     assert am.list_models("lab") == [model]
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_key_counts_that_is_set_or_renewed_after_the_file_was_read(
+    file: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    write(file, mark + json.dumps({"models": {"lab/m": {"base_url": "https://h/v1", "api_key_variable": "LAB_KEY"}}}))
+    assert am.get_model("lab/m").secret is None
+    for key in ("first", "second"):
+        monkeypatch.setenv("LAB_KEY", key)
+        assert am.get_model("lab/m").secret == Secret(key)
 
 
 def test_the_file_goes_before_the_catalogue_and_is_read_again_when_it_changes(file: Path) -> None:
