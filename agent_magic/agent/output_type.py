@@ -138,7 +138,7 @@ def _json_in(text: str) -> Any:
     if starts:
         candidates.append(text[min(starts) : max(text.rfind("}"), text.rfind("]")) + 1])
     for candidate in candidates:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             return json.loads(candidate)
     raise AnswerMismatchError("The answer is not JSON." if text.strip() else "The answer is empty.")
 

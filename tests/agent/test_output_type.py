@@ -166,7 +166,7 @@ def test_an_answer_that_does_not_fit_is_repaired_once_with_what_is_wrong() -> No
     assert json.loads(told.rpartition("\n")[2]) == model.requests[0].config.response_schema
 
 
-@pytest.mark.parametrize("first", [BAD, "no JSON at all"])
+@pytest.mark.parametrize("first", [BAD, "no JSON at all", "[" * 100_000])
 def test_after_the_repair_the_error_holds_the_reply_with_all_that_came(first: str) -> None:
     agent = am.Agent(am.scripted(first, "I cannot."))
     with pytest.raises(am.OutputTypeError, match="does not fit Person: The answer is not JSON") as caught:
