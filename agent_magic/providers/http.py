@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
+from httptools import HttpParserError
+
 from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
@@ -303,6 +305,8 @@ def _what_happened(error: Exception) -> str:
         return f"The proxy refused the connection: {error}." if str(error) else "The proxy refused the connection."
     if isinstance(error, (NoConnectionError, httpx.ConnectError)):
         return "No connection could be made."
+    if isinstance(error, HttpParserError):
+        return "What the server sent is no answer of HTTP; one that is encrypted has a base_url with https://."
     return "The connection was closed before any answer came."
 
 

@@ -344,6 +344,21 @@ def test_an_answer_that_is_compressed_unasked_is_read_by_either_name() -> None:
     assert [asyncio.run(run(name)) for name in ("gzip", "x-gzip", "GZIP")] == ["Hello"] * 3
 
 
+@pytest.mark.parametrize("sent", [b"\x15\x03\x01\x00\x02\x02\x16", b"SSH-2.0-OpenSSH_9.6\r\n"])
+def test_a_server_that_speaks_something_else_is_told_from_one_that_is_silent(sent: bytes) -> None:
+    async def run() -> am.ProviderError:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(sent)
+            await reader.read(100_000)
+
+        async with serving(answer) as url:
+            with pytest.raises(am.ServerConnectionError) as caught:
+                await am.complete(model(url), CONTEXT, am.RequestConfig(max_retries=0))
+            return caught.value
+
+    assert "no answer of HTTP; one that is encrypted has a base_url with https://." in str(asyncio.run(run()))
+
+
 def test_a_loop_that_was_blocked_reads_what_has_come_before_it_gives_up() -> None:
     async def run() -> str:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
