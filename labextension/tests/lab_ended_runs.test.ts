@@ -2,11 +2,15 @@
 import type { IOutput } from '@jupyterlab/nbformat';
 import type { Kernel } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
+import { STATE } from './chat_page';
+import { FakeKernel as Transport } from './fake_kernel';
 import { FakeCell, FakeKernel, FakeNotebook, FakeTracker, settled } from './lab_page';
 import { call, record, running, text } from './records';
 import { showEndedRuns } from '../src/lab/ended_runs';
+import { LostRecords } from '../src/lab/lost_records';
+import { Client } from '../src/protocol/client';
 import { RECORD_TYPE } from '../src/protocol/messages';
 import { tellLastSeen } from '../src/view/last_seen';
 import { WIDGET_TYPE } from '../src/view/record';
@@ -157,5 +161,44 @@ describe('a run that a notebook shows as a widget', () => {
     page.statusChanged.emit('dead');
     await settled();
     expect([cell.output, slider.output]).toEqual([[live('w1')], [foreign]]);
+  });
+});
+
+describe('a run that has ended while the notebook shows its widget', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  const ENDED = { [RECORD_TYPE]: record([]), 'text/plain': 'Done.' };
+
+  /** A cell of which the run `run-1` goes on, and then does not. */
+  async function ends(cell: FakeCell): Promise<Transport> {
+    vi.useFakeTimers();
+    const kernel = new Transport();
+    new LostRecords(new FakeNotebook('a.ipynb', null, cell).panel, new Client(kernel, 'panel'));
+    for (const run of [null, 'run-1', 'run-1', null, null]) {
+      kernel.say({ type: 'state', state: { ...STATE, run, busy: run !== null } });
+    }
+    vi.advanceTimersByTime(1000);
+    await kernel.settle();
+    return kernel;
+  }
+
+  test('gets its record from the kernel, as one whose cell was moved meanwhile', async () => {
+    const cell = new Shown(live('w1'));
+    const kernel = await ends(cell);
+    expect(kernel.sent.map(({ method, params }) => [method, params])).toEqual([['bundle', { run: 'run-1' }]]);
+    expect(cell.output).toEqual([live('w1')]);
+    kernel.say({ type: 'response', id: kernel.last('bundle').id, result: { bundle: ENDED, source: '' } });
+    await kernel.settle();
+    expect(cell.output).toEqual([{ output_type: 'display_data', data: ENDED, metadata: {} }]);
+  });
+
+  test('stays as it is where the kernel has no such run any more, and where it is shown by another', async () => {
+    const cell = new Shown(live('w1'));
+    const kernel = await ends(cell);
+    kernel.say({ type: 'response', id: kernel.last('bundle').id, error: 'That run is not in this conversation.' });
+    await kernel.settle();
+    expect(cell.output).toEqual([live('w1')]);
+    const data: object = { [RECORD_TYPE]: running([], { run: 'run-2' }), [WIDGET_TYPE]: { model_id: 'w2' } };
+    expect((await ends(new Shown({ output_type: 'display_data', data, metadata: {} } as IOutput))).sent).toEqual([]);
   });
 });

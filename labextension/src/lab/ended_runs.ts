@@ -44,10 +44,10 @@ class EndedRuns {
   private async look(): Promise<void> {
     await Promise.all([this.notebook.context.ready, this.notebook.sessionContext.ready]);
     // A run that begins while the kernel answers is none of these.
-    const asked = new Set(this.outputs().map(({ widget }) => widget));
+    const asked = new Set(runsShownIn(this.notebook).map(({ widget }) => widget));
     const known = asked.size > 0 ? await this.widgetsOfKernel().catch(() => null) : null;
     if (known && !this.notebook.isDisposed) {
-      this.outputs()
+      runsShownIn(this.notebook)
         .filter(({ widget }) => asked.has(widget) && !known.has(widget))
         .forEach(({ outputs, place, record }) => {
           const output = outputs.get(place).toJSON();
@@ -61,18 +61,6 @@ class EndedRuns {
     }
   }
 
-  /** The outputs that hold both the widget of a run and its record. */
-  private outputs(): { outputs: ICodeCellModel['outputs']; place: number; widget: string; record: RunRecord }[] {
-    const codes = [...(this.notebook.content.model?.cells ?? [])].filter(cell => cell.type === 'code');
-    return codes.flatMap(cell => {
-      const { outputs } = cell as ICodeCellModel;
-      return Array.from({ length: outputs.length }, (_, place) => outputs.get(place).data).flatMap((data, place) => {
-        const [widget, record] = [data[WIDGET_TYPE], data[RECORD_TYPE]] as [{ model_id?: string } | undefined, unknown];
-        return widget?.model_id && isRecord(record) ? [{ outputs, place, widget: widget.model_id, record }] : [];
-      });
-    });
-  }
-
   private async widgetsOfKernel(): Promise<Set<string>> {
     const kernel = this.notebook.sessionContext.session?.kernel;
     if (!kernel || kernel.status === 'dead') {
@@ -84,6 +72,20 @@ class EndedRuns {
     }
     return new Set(Object.keys(content.comms));
   }
+}
+
+/** The outputs of a notebook that hold both the widget of a run and its record. */
+export function runsShownIn(
+  notebook: NotebookPanel
+): { outputs: ICodeCellModel['outputs']; place: number; widget: string; record: RunRecord }[] {
+  const codes = [...(notebook.content.model?.cells ?? [])].filter(cell => cell.type === 'code');
+  return codes.flatMap(cell => {
+    const { outputs } = cell as ICodeCellModel;
+    return Array.from({ length: outputs.length }, (_, place) => outputs.get(place).data).flatMap((data, place) => {
+      const [widget, record] = [data[WIDGET_TYPE], data[RECORD_TYPE]] as [{ model_id?: string } | undefined, unknown];
+      return widget?.model_id && isRecord(record) ? [{ outputs, place, widget: widget.model_id, record }] : [];
+    });
+  });
 }
 
 /** The output as it was saved with the run, or what a view of this page has seen of it since. */

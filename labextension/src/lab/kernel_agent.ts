@@ -7,6 +7,7 @@ import { Cells } from './cells';
 import { KernelComm } from './comm';
 import type { NotebookHost } from './host';
 import { loadAgent } from './load';
+import { LostRecords } from './lost_records';
 import type { Words } from './words';
 
 export type MakeChat = (element: HTMLElement, client: Client, host: ChatHost) => ChatControl;
@@ -43,6 +44,7 @@ export class KernelAgent {
       return cells.answer(method, params);
     });
     this.chat = makeChat(this.node, this.client, host);
+    new LostRecords(notebook, this.client);
     this.comm.changed.connect(() => void this.update());
     this.comm.heard.connect(this.look, this);
     window.addEventListener('pagehide', this.hide);
