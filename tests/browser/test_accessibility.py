@@ -73,6 +73,18 @@ def in_panel_and_cell(visit: Any) -> tuple[Any, ChatPage]:
     return notebook, chat
 
 
+def switches_are_told_apart_without_colours(chat: ChatPage) -> None:
+    """Where the system's high contrast takes all colours away, the knob of a switch is seen, on or off."""
+    chat.page.emulate_media(forced_colors="active")
+    for is_on in ("true", "false"):
+        track = chat.popup.locator(f'[aria-checked="{is_on}"] .am-chat-switch-track').first
+        knob, ground = track.evaluate(
+            "track => ['::after', null].map(part => getComputedStyle(track, part).backgroundColor)"
+        )
+        assert knob not in (ground, "rgb(255, 255, 255)"), is_on
+    chat.page.emulate_media(forced_colors="none")
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_axe_finds_no_serious_fault_in_panel_and_cards(visit: Any, theme: str) -> None:
     notebook, chat = in_panel_and_cell(visit)
@@ -88,6 +100,8 @@ def test_axe_finds_no_serious_fault_in_panel_and_cards(visit: Any, theme: str) -
         chat.button(name).click()
         expect(chat.popup).to_be_visible()
         assert faults(chat) == [], name
+        if name == "Tools ":
+            switches_are_told_apart_without_colours(chat)
         notebook.page.keyboard.press("Escape")
 
 
