@@ -161,6 +161,7 @@ def test_an_approver_that_fails_is_a_no(play: Any, call: Any) -> None:
 def test_equal_arguments_have_equal_hashes_whatever_their_order() -> None:
     assert hash_of_arguments({"a": 1, "b": [2]}) == hash_of_arguments({"b": [2], "a": 1})
     assert hash_of_arguments({"a": 1}) != hash_of_arguments({"a": "1"})
+    assert hash_of_arguments({"a": "é"}) != hash_of_arguments({"a": "e"})
 
 
 def test_words_that_are_no_decisions_are_refused() -> None:

@@ -163,6 +163,19 @@ def test_stop_while_an_approval_is_pending(play: Any, call: Any, make_tool: Any,
     assert played.reply.stop_cause == "aborted"
 
 
+@pytest.mark.parametrize("terminate", [True, False])
+def test_a_blocked_call_may_end_the_run(play: Any, call: Any, make_tool: Any, terminate: bool) -> None:
+    agent = am.Agent(
+        am.scripted([call("a")], "done"),
+        [make_tool("a")],
+        before_tool_call=lambda *_: am.Block("no", terminate=terminate),
+    )
+    played = play(agent)
+    blocked = f"{START} S U... E(assistant) TS(a) TE(a!) R(a!) turn_end(a!)"
+    assert played.line.startswith(f"{blocked} {'agent_end' if terminate else 'turn_start'}")
+    assert agent.state.stop_cause == ("terminated" if terminate else "completed")
+
+
 def test_before_tool_call_changes_the_arguments(play: Any, call: Any) -> None:
     got: list[int] = []
 
