@@ -41,7 +41,13 @@ def conversation_methods(
     """
 
     def undo(request: Request) -> None:
+        """Take back the run that the page shows as the last, and not the one before it where that is gone already."""
         check_idle(kernel)
+        run, runs = request.text("run", ""), history.names()
+        if run and runs and run not in runs:
+            raise AgentMagicError("That message is not in the conversation any more, so nothing was taken back.")
+        if run and runs and run != runs[-1]:
+            raise AgentMagicError("There are later messages than that one; take those back first.")
         if kernel.conversation.take_back() is None:
             raise AgentMagicError(NOTHING_SAID)
         changed()

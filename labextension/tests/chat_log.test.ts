@@ -138,7 +138,7 @@ describe('what can be done about a run', () => {
     await page.attached({ history: 1 }, [GROWTH]);
     expect(page.bubbles).toEqual(['Which grew fastest? See @df']);
     page.press('Undo: take this message and its answer back');
-    expect(page.requested('undo')).toEqual([{}]);
+    expect(page.requested('undo')).toEqual([{ run: 'r1' }]);
     await page.refuse('undo', 'Nothing was said yet.');
     expect(page.notices).toEqual(['Nothing was said yet.']);
   });

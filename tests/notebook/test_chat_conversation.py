@@ -38,6 +38,22 @@ def test_retry_asks_again_and_undo_takes_back(fresh: Any) -> None:
     played(fresh, play, "one", "two")
 
 
+def test_undo_takes_back_the_run_that_was_shown_and_no_other(fresh: Any) -> None:
+    async def play(page: Page) -> None:
+        first, second, third = [(await page.say(text))["run"] for text in ("first", "second", "third")]
+        assert "later messages" in await page.refusal("undo", run=second)
+        assert history(page)[-2:] == ["third", "3"]
+        # As by a double click, or in two panels.
+        await page.ask("undo", run=third)
+        assert "nothing was taken back" in await page.refusal("undo", run=third)
+        assert history(page) == ["first", "1", "second", "2"]
+        await page.ask("undo", run=second)
+        await page.ask("undo", run=first)
+        assert "no message of yours" in await page.refusal("undo", run=first)
+
+    played(fresh, play, "1", "2", "3")
+
+
 def test_a_page_is_told_that_the_history_moved_only_when_it_did(fresh: Any) -> None:
     async def play(page: Page) -> None:
         await page.say("first")

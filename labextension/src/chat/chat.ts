@@ -70,7 +70,7 @@ export class Chat implements ChatControl {
         edit: (run, text) => this.do(() => this.requests.request('edit', { run, text }), true),
         sends: event => this.composer.sends(event),
         retry: () => void this.do(() => this.requests.request('retry', {})),
-        undo: () => void this.do(() => this.requests.request('undo', {})),
+        undo: run => void this.do(() => this.requests.request('undo', { run })),
         ...(host.insertRecord ? { insert: (run: string) => void this.insert(run) } : {})
       },
       run => this.runActions(run)

@@ -13,7 +13,7 @@ export interface TurnActions {
   /** Whether a key that is pressed in the edited message sends it. */
   sends(event: KeyboardEvent): boolean;
   retry(): void;
-  undo(): void;
+  undo(run: string): void;
   /** Absent where records cannot be put into a notebook. */
   insert?(run: string): void;
 }
@@ -178,7 +178,7 @@ export class Turn {
     if (isDone && this.possible === 'all' && this.isLast) {
       shown.push(
         iconButton('retry', words('Try again'), () => actions.retry()),
-        iconButton('undo', words('Undo: take this message and its answer back'), () => actions.undo())
+        iconButton('undo', words('Undo: take this message and its answer back'), () => actions.undo(this.current.run))
       );
     }
     if (isDone && this.possible !== 'nothing' && actions.insert) {

@@ -116,7 +116,8 @@ export interface Methods {
   /** Gives up what no run has taken up yet; the texts of that, in the order of `queue`. */
   withdraw: [Nothing, { texts: string[] }];
   retry: [Nothing, Nothing];
-  undo: [Nothing, Nothing];
+  /** `run`: the last that the page shows; where that is not the last any more, nothing is taken back. */
+  undo: [{ run: string }, Nothing];
   new: [Nothing, Nothing];
   edit: [{ run: string; text: string }, Nothing];
   sessions: [{ filter: string }, { sessions: SessionInfo[] }];
