@@ -144,7 +144,7 @@ def tells_error(value: Mapping[str, Any]) -> bool:
     base = value.get("base_resp")
     return (
         any(value.get(name) for name in ("error", "errors", "error_message", "detail"))
-        or any(isinstance(value.get(name), str) for name in ("message", "msg", "error_msg", "Message"))
+        or any(isinstance(value.get(name), str) and value[name] for name in ("message", "msg", "error_msg", "Message"))
         or "error" in (value.get("object"), value.get("type"))
         or (isinstance(base, dict) and bool(base.get("status_code")))
     )
@@ -364,7 +364,7 @@ def connection_error(model: Model, url: str, what: str, retryable: bool = True) 
 
 def ended_early(model: Model, url: str, words: str) -> ProviderError:
     """The answer has no end. `words` are what came that was none of it, such as those of a proxy that gave up."""
-    said = f" Among it came: {_shortened(words)}." if words.strip() else ""
+    said = f" Among it came: {_shortened(words).rstrip('.')}." if words.strip() else ""
     return interrupted(model, url, f"The answer ended before it was finished.{said}")
 
 

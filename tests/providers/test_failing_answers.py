@@ -69,7 +69,7 @@ def test_an_error_that_is_written_into_a_stream_without_being_an_event_is_read(s
     ("words", "told"),
     [
         (b"upstream connect error or disconnect/reset before headers", "upstream connect error or disconnect/reset"),
-        (b"data: upstream gone\n\n", "upstream gone"),
+        (b"data: upstream gone.\n\n", "upstream gone. Send"),
         (b": ping\n\n<html><title>502 Bad Gateway</title></html>", "502 Bad Gateway"),
     ],
 )
@@ -99,3 +99,11 @@ def test_events_without_blank_lines_between_them_are_read(stand_in: Any) -> None
     stand_in.gives(*lines, b"data: [DONE]\n")
     model = am.Model("m", base_url="http://127.0.0.1:9/v1", api_key="sk-1")
     assert asyncio.run(am.complete(model, am.Context(messages=[am.UserMessage("hi")]))).text == "HelHel"
+
+
+def test_an_event_without_any_words_is_no_failure(stand_in: Any) -> None:
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    quiet = [{"code": 0, "msg": ""}, {"error": None, "message": ""}, {"errors": []}, {"base_resp": {"status_code": 0}}]
+    stand_in.streams(BEGINNINGS["openai-chat"], *quiet, end)
+    model = am.Model("m", base_url="http://127.0.0.1:9/v1", api_key="sk-1")
+    assert asyncio.run(am.complete(model, am.Context(messages=[am.UserMessage("hi")]))).text == "Hel"
