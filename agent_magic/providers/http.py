@@ -20,12 +20,13 @@ from httptools import HttpParserError
 from ..config import RequestConfig
 from ..errors import AuthenticationError, BadRequestError, ProviderError
 from ..models import Model
-from ..secret import BLANKED, Secret, shown_url
+from ..secret import Secret, shown_url
 from . import network
 from .address import Address, address_of
 from .direct import CONNECT_TIMEOUT, KEPT_ALIVE, Answer, Connections, NoConnectionError
 from .json_text import NotJSONError, parse_json
 from .kept_ways import Way, way_to
+from .keys import without_keys
 from .provider_errors import connection_error, endless, http_error, interrupted, web_page, where
 from .sse import SSEDecoder
 from .transport import HTTPEvent, HTTPRequest, HTTPResponse, SilenceWatch, Transport
@@ -219,9 +220,7 @@ def _show(
 
 def _without_keys(error: ProviderError, request: HTTPRequest) -> ProviderError:
     """The same error; where the server's words repeat a key, without it."""
-    words = str(error)
-    for secret in request.secrets():
-        words = words.replace(secret, BLANKED)
+    words = without_keys(str(error), request.model)
     return type(error)(words, status=error.status, retryable=error.retryable, retry_after=error.retry_after)
 
 

@@ -34,17 +34,6 @@ class HTTPRequest:
             for name, value in self.headers.items()
         }
 
-    def secrets(self) -> list[str]:
-        """Every text of this request that no message may hold."""
-        own = {name.lower() for name in self.model.headers}
-        secret = [
-            value.reveal() if isinstance(value, Secret) else value
-            for name, value in self.headers.items()
-            if isinstance(value, Secret) or name in own
-        ]
-        found = {part for value in secret for part in (value, value.rpartition(" ")[2]) if len(part) > 3}
-        return sorted(found, key=len, reverse=True)
-
 
 @dataclass(frozen=True)
 class HTTPResponse:
