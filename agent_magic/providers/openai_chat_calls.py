@@ -97,6 +97,9 @@ class ChatCalls:
             known = self._by_id.get(call_id)
             if known is not None and (number is None or current is None or not name) and not known.is_whole():
                 return known
+            if current is not None and not name and has_arguments and current.name and not current.is_whole():
+                # Some servers give each piece a new id; a call that begins says its name.
+                return current
             if current is None or current.id:
                 return self._assembly.open()
             if number is None and current.name:
