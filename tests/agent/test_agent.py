@@ -119,6 +119,17 @@ def test_the_reply_adds_up_the_run(call: Any, make_tool: Any) -> None:
     assert agent.usage == reply.usage + second.usage
 
 
+def test_what_is_used_beside_the_answers_counts_in_the_run_and_after_it() -> None:
+    def answer(*_: Any) -> am.AssistantMessage:
+        agent.add_usage(am.Usage(100, 10))
+        return am.AssistantMessage("done", usage=am.Usage(1, 2))
+
+    agent = am.Agent(am.scripted(answer))
+    assert agent.run("go").usage.total_tokens == 113
+    agent.add_usage(am.Usage(1000))
+    assert agent.usage.total_tokens == 1113
+
+
 def test_cost_is_unknown_as_soon_as_a_price_is() -> None:
     agent = am.Agent(am.scripted("x").replace(cost=None))
     assert agent.cost == 0

@@ -413,6 +413,15 @@ def test_a_hook_that_raises_over_an_overflow_gets_a_turn_for_its_error(play: Any
     assert "cannot compact" in played.agent.messages[-1].error_message
 
 
+def test_an_overflow_that_makes_nothing_smaller_is_the_error(play: Any) -> None:
+    model = am.scripted(am.ContextOverflowError("too long"), "never")
+    config = am.RequestConfig(temperature=0.5)
+    played = play(am.Agent(model, prepare_next_turn=lambda turn: am.TurnUpdate(config=config) if turn.error else None))
+    assert played.line == f"{START} S E(assistant, error) turn_end() agent_end(user, assistant)"
+    assert isinstance(played.error, am.ContextOverflowError)
+    assert len(model.requests) == 1
+
+
 def test_model_error(play: Any, call: Any) -> None:
     agent = am.Agent(am.scripted(["half an", call("a"), am.BadRequestError("the server said no")]))
     agent.follow_up("later")
