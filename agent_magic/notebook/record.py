@@ -114,10 +114,14 @@ class Recorder:
     def add_question(self, text: str, arguments: Mapping[str, Any], **fields: Any) -> str:
         """Add an approval that waits for its answer; returns its id.
 
-        While it waits it holds the `arguments` and the whole question uncut; `close_question` makes them fit again.
+        While it waits it holds the `arguments`, the `reason`, which may show what a call would change or run, and the
+        whole question uncut; `close_question` makes them fit again.
         """
         item = self.add_item("approval", "pending", arguments=arguments, **fields)
-        self._journal.set(item, arguments=jsonable(arguments, limit=sys.maxsize), text=whole_characters(text))
+        whole = {"arguments": jsonable(arguments, limit=sys.maxsize), "text": whole_characters(text)}
+        if fields.get("reason"):
+            whole["reason"] = whole_characters(str(fields["reason"]))
+        self._journal.set(item, **whole)
         return item
 
     def holds_question(self, item: str, arguments: Mapping[str, Any]) -> bool:
@@ -127,7 +131,8 @@ class Recorder:
 
     def close_question(self, item: str, state: str, arguments: Mapping[str, Any]) -> None:
         """The question has its answer, for these `arguments`."""
-        self.change_item(item, state=state, arguments=arguments, text="")
+        reason = self._journal.item(item).get("reason")
+        self.change_item(item, state=state, arguments=arguments, text="", **({"reason": reason} if reason else {}))
 
     def change_item(self, item: str, /, **fields: Any) -> None:
         self._journal.set(item, **self._fitting(fields))

@@ -42,6 +42,12 @@ describe('a question', () => {
     expect(body.textContent).toContain('The tool run_python has the effect execute.');
   });
 
+  test('shows what the call would run as it stands, beneath the reason', () => {
+    const { find } = asked({ reason: 'run_cell runs code.\nThe cell c1:\nif x:\n    y()\u202e' });
+    expect(find('[role=alertdialog] .am-note')!.textContent).toBe('run_cell runs code.');
+    expect(find('[role=alertdialog] pre')!.textContent).toBe('The cell c1:\nif x:\n    y()\\u202e');
+  });
+
   test.each([
     ['Run', 'once'],
     ['Always in this session', 'always']

@@ -329,3 +329,17 @@ def test_media_that_cannot_be_shown_is_named(kind: str) -> None:
 def test_half_a_character_in_an_error_does_no_harm() -> None:
     script = Script().calls(CALL).start(CALL).result(CALL, "bad \ud83d", is_error=True)
     assert checked(script.recorder)["items"][0]["error"] == "bad \ufffd"
+
+
+@pytest.mark.parametrize("items", [0, 40])
+def test_a_question_shows_whole_what_a_call_would_run_also_where_the_record_is_full(items: int) -> None:
+    script = Script()
+    recorder = script.recorder
+    for _ in range(items):
+        recorder.add_item("context", text="x" * DETAIL_LIMIT)
+    reason = "run_cell runs code.\nThe cell c1:\n" + "if x:\n    y()\n" * 2_000
+    asked = recorder.add_question("Run it?", {"id": "c1"}, call_id="c1", name="run_cell", reason=reason)
+    assert recorder.record()["items"][-1]["reason"] == reason
+    recorder.close_question(asked, "done", {"id": "c1"})
+    assert len(recorder.record()["items"][-1]["reason"]) < DETAIL_LIMIT + 100
+    checked(recorder)

@@ -1,6 +1,7 @@
 import type { Decision } from '../protocol/messages';
 import { drawArguments, readableJson } from './arguments';
 import { stateSign } from './card';
+import { textBlock } from './code';
 import { button, element, uniqueId } from './element';
 import { FocusBefore } from './focus';
 import type { ItemView, Surroundings } from './items';
@@ -58,8 +59,16 @@ export class Approval implements ItemView {
     name.append(element('span', 'am-words', wish(item)));
     name.id = title;
     const head = element('div', 'am-head', stateSign('running'), name, element('span', 'am-state', 'waiting for you'));
-    const reason = item.reason ? element('div', 'am-note', visible(item.reason)) : null;
-    const shown = element('div', '', reason, element('div', 'am-shown', drawArguments(item.arguments ?? {})));
+    // Below its first line may stand what the call would run or change.
+    const [reason = '', ...more] = visible(item.reason ?? '').split('\n');
+    const would = more.length > 0 ? textBlock(more.join('\n')) : null;
+    const shown = element(
+      'div',
+      '',
+      reason && element('div', 'am-note', reason),
+      would,
+      element('div', 'am-shown', drawArguments(item.arguments ?? {}))
+    );
     shown.id = body;
     this.element.className = 'am-asked am-card am-ask';
     this.element.setAttribute('role', this.around.actions ? 'alertdialog' : 'group');
