@@ -28,12 +28,14 @@ _PLAIN = {("text", "text_delta"): "text", ("tool_use", "input_json_delta"): "par
 class _Block:
     """A block while it comes: its kind, the index of what is made of it, and its signature so far."""
 
-    __slots__ = ("call", "index", "kind", "signature")
+    __slots__ = ("call", "given", "index", "kind", "signature")
 
     def __init__(self, kind: str, index: int, call: CallInProgress | None = None) -> None:
         self.kind = kind
         self.index = index
         self.call = call
+        # The input that came with the beginning of a call; what is streamed behind it says the same again.
+        self.given: Any = None
         self.signature = ""
 
 
@@ -96,6 +98,8 @@ class MessagesAnswer:
             left = self._payloads.left_at(block.index)
             if left:
                 self._put(block, left)
+            if block.call is not None and block.given and not block.call.pieces:
+                self._add_arguments(block.call, block.given)
         self.failure = self.failure or broken or self._failed_end()
         if self.failure is None:
             truncated = self.stop_reason is StopReason.LENGTH
@@ -182,8 +186,7 @@ class MessagesAnswer:
             call = self._calls.open()
             self._open(place, _Block(kind, call.index, call))
             self._items += self._calls.identify(call, content.get("name"), content.get("id"))
-            if content.get("input") != {}:
-                self._add_arguments(call, content.get("input"))
+            self._blocks[self._latest].given = content.get("input")
         elif kind == "redacted_thinking":
             block = self._open(place, _Block(kind, self._new_index()))
             fidelity = {"redacted_thinking": content.get("data") or ""}
@@ -219,7 +222,8 @@ class MessagesAnswer:
         return self._made - 1
 
     def _open(self, place: Any, block: _Block) -> _Block:
-        place = place if isinstance(place, int) else f"block {self._made}"
+        place = _number(place)
+        place = f"block {self._made}" if place is None else place
         if place in self._blocks:
             # An index given twice: the earlier block takes no more.
             self._blocks[f"{place}, before {self._made}"] = self._blocks.pop(place)
@@ -229,7 +233,8 @@ class MessagesAnswer:
 
     def _block_of(self, place: Any, kind: Any) -> _Block | None:
         """The block that a delta belongs to: that of its index, else the latest; one that never began begins now."""
-        place = place if isinstance(place, int) else self._latest
+        place = _number(place)
+        place = self._latest if place is None else place
         block = self._blocks.get(place)
         if block is None and kind in ("text_delta", "thinking_delta"):
             made = kind.removesuffix("_delta")
@@ -256,3 +261,10 @@ class MessagesAnswer:
         if isinstance(signature, str) and signature:
             block.signature += signature
             self._items.append(ThinkingDelta(block.index, "", {"signature": block.signature}))
+
+
+def _number(place: Any) -> int | None:
+    """The index of a block, which some gateways give as a text."""
+    if isinstance(place, str) and place.isascii() and place.isdigit():
+        return int(place)
+    return place if isinstance(place, int) else None
