@@ -50,11 +50,12 @@ def test_of_an_answer_that_broke_off_only_its_text_is_kept(reason: str) -> None:
 
 
 def test_opaque_data_and_reasoning_go_to_the_same_model_only() -> None:
-    message = answer(am.ThinkingContent("t", fidelity={"a": 1}), am.TextContent("x", {"b": 2}), CALL)
+    made = am.InlineData("aW1hZ2U=", "image/png", {"c": 3})
+    message = answer(am.ThinkingContent("t", fidelity={"a": 1}), am.TextContent("x", {"b": 2}), made, CALL)
     assert prepare_messages([HI, message, result()], MODEL)[1].content == message.content
     for other in (am.Model("m2", provider="p"), am.Model("m", provider="p2"), am.Model("m", api="demo", provider="p")):
         content = prepare_messages([HI, message, result()], other)[1].content
-        assert content == (am.TextContent("x"), am.ToolCall("c", "f", {}))
+        assert content == (am.TextContent("x"), am.InlineData(made.data, "image/png"), am.ToolCall("c", "f", {}))
 
 
 def test_empty_text_is_left_out() -> None:
