@@ -34,14 +34,19 @@ def printed(notebook: Any) -> str:
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_a_question_shows_all_arguments_and_run_runs_them_once(visit: Any, app: str) -> None:
-    hidden = "call('act', code='print(1) # \\u202e\\u200b', times=2)"
+    far = " " * 400
+    hidden = f"call('act', code='print(1) #{far}\\u202e\\u200b', times=2)"
     notebook, question = asked(visit, app, hidden, "'Finished.'")
     for shown in ("act", "print(1)", "times", "202e", "200b"):
         expect(question).to_contain_text(shown)
     assert "\u202e" not in question.inner_text()
+    # Nothing stands beyond the edge, however far to the right it was written.
+    assert question.evaluate(
+        "each => [...each.querySelectorAll('pre')].every(pre => pre.scrollWidth <= pre.clientWidth)"
+    )
     question.get_by_role("button", name="Run", exact=True).click()
     notebook.shows(2, "Finished.")
-    assert "[('print(1) # \\u202e\\u200b', 2)]" in printed(notebook)
+    assert f"[('print(1) #{far}\\u202e\\u200b', 2)]" in printed(notebook)
     expect(notebook.output(2).get_by_role("alertdialog")).to_have_count(0)
 
 
