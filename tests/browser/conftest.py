@@ -105,7 +105,7 @@ class Visits:
         for context in self._contexts:
             context.close()
         for server in dict.fromkeys(self._used):
-            server.stop_kernels()
+            server.clear()
 
 
 @pytest.fixture

@@ -131,11 +131,15 @@ class JupyterServer:
         """A notebook as it is saved."""
         return nbformat.read(self.work / name, as_version=4)
 
-    def stop_kernels(self) -> None:
+    def clear(self) -> None:
+        """End all kernels, and forget what tests and cells told each other by files."""
         for session in self.request("GET", "api/sessions"):
             self.request("DELETE", f"api/sessions/{session['id']}")
         for kernel in self.request("GET", "api/kernels"):
             self.request("DELETE", f"api/kernels/{kernel['id']}")
+        for file in self.work.iterdir():
+            if file.is_file() and file.suffix != ".ipynb":
+                file.unlink()
 
     def stop(self) -> None:
         """End the server and all that it started."""
