@@ -6,8 +6,7 @@ event that started something has its counterpart, and the history can be continu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..config import RequestConfig, StopReason
@@ -32,8 +31,7 @@ from ..events import (
 from ..messages import AssistantMessage, Context, ToolResultMessage
 from ..models import Model
 from ..partial import PartialMessage
-from ..providers.request import ResponseStream, without_unsupported
-from ..providers.thinking import clamping_note
+from ..providers.request import ResponseStream
 from ..usage import Usage
 from .batch import CUT_BY_LIMIT, Batch
 from .budget import Account, Budget, estimated_prompt, limited
@@ -41,37 +39,8 @@ from .hooks import call_guarded
 from .loop_config import Turn, TurnUpdate
 from .queues import MessageQueue
 from .reply import StopCause
+from .request_settings import RequestSettings
 from .scope import RunScope
-
-
-@dataclass
-class RequestSettings:
-    """What requests are made with. `defaults` may be left out where a model does not take them, `explicit` may not."""
-
-    model: Model
-    defaults: RequestConfig
-    explicit: Mapping[str, Any] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.config = self._for_model()
-
-    def change(self, model: Model | None, config: RequestConfig | None) -> None:
-        if model is not None or config is not None:
-            self.model, self.defaults = model or self.model, config or self.defaults
-            self.config = self._for_model()
-
-    def _for_model(self) -> RequestConfig:
-        config, left_out = without_unsupported(self.model, self.defaults)
-        for name in left_out:
-            if name not in self.explicit:
-                self.notes[f"{self.model.label} does not take {name}; it was left out."] = None
-        config = config.replace(**self.explicit) if self.explicit else config
-        note = clamping_note(config.thinking_level, self.model)
-        if note:
-            self.notes[note] = None
-        return config
-
 
 # After these an answer is not finished, so that the model may go on from it.
 UNFINISHED = (StopReason.ERROR, StopReason.ABORTED, StopReason.LENGTH)

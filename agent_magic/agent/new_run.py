@@ -11,10 +11,11 @@ from ..models import Model
 from ..providers.request import refuse_unsupported
 from .budget import Account
 from .given import resolved_model
-from .loop import RequestSettings, Run
+from .loop import Run
 from .loop_config import OVERRIDABLE, split_config
 from .output_type import OutputType
 from .queues import MessageQueue
+from .request_settings import RequestSettings
 from .scope import RunScope
 from .structured import StructuredAnswer
 
