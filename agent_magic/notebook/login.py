@@ -63,7 +63,7 @@ def _asked_for(provider: str) -> str:
     try:
         return getpass.getpass(f"Key for {provider} (it is not shown): ").strip()
     except (EOFError, RuntimeError):
-        # StdinNotImplementedError, which ipykernel raises where no front end takes input, is a RuntimeError.
+        # StdinNotImplementedError, which IPython raises where no front end takes input, is a RuntimeError.
         raise AgentMagicError(NO_QUESTION) from None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..models import Model, ModelCost
 from .command import Answer, Words
 from .kernel import NotebookKernel
-from .wording import count, visible
+from .wording import count, one_line, visible
 
 if TYPE_CHECKING:
     from ..providers.endpoints import Endpoint
@@ -44,7 +44,7 @@ def _known(part: str) -> str:
     found = found_models(part)
     if part:
         if not found:
-            return f"No known model has {part!r} in its name. %agent models at URL asks a server itself."
+            return f"No known model has {one_line(part)!r} in its name. %agent models at URL asks a server itself."
         return _table(found)
     providers: dict[str, int] = {}
     for model in listed:

@@ -63,6 +63,10 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+# Whether the last try of a test failed.
+FAILED = pytest.StashKey[bool]()
+
+
 class Visits:
     """The pages of one test, and what they asked for."""
 
@@ -114,7 +118,7 @@ def visit(chromium: Any, servers: Callable[..., Any], request: pytest.FixtureReq
     visits = Visits(chromium, servers)
     try:
         yield visits
-        if getattr(request.node, "failed", False):
+        if request.node.stash.get(FAILED, False):
             name = "".join(sign if sign.isalnum() else "-" for sign in request.node.name)
             request.node.add_report_section("call", "pages", visits.report(name))
         assert visits.foreign() == []
@@ -126,5 +130,5 @@ def visit(chromium: Any, servers: Callable[..., Any], request: pytest.FixtureReq
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     report = yield
     if report.when == "call":
-        item.failed = report.failed  # type: ignore[attr-defined]
+        item.stash[FAILED] = report.failed
     return report

@@ -114,6 +114,16 @@ class PanelPage:
     def send(self, text: str, when: str = "now", attachments: tuple[Event, ...] = ()) -> str:
         return str(self.ask("send", text=text, attachments=list(attachments), when=when)["as"])
 
+    def sending_at(self, kind: str, text: str, sent: list[str]) -> Callable[[Message], None]:
+        """For `Kernel.run_all`: sends `text` once the run has an item of this kind; the request goes to `sent`."""
+
+        def take(message: Message) -> None:
+            self.take(message)
+            if not sent and self.runs and self.items(kind):
+                sent.append(self.post("send", text=text, attachments=[], when="now"))
+
+        return take
+
     def say(self, text: str, timeout: float = 20, **more: Any) -> Event:
         """Send a text to an idle kernel; the record of its run when that has ended."""
         seen = set(self.runs)

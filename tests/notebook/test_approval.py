@@ -5,10 +5,11 @@ import pytest
 import agent_magic as am
 from agent_magic.agent.policy import hash_of_arguments
 from agent_magic.notebook.approval import question
+from agent_magic.tools.tool import Effect
 
 
-def request(effect: str = "execute", **arguments: Any) -> am.ApprovalRequest:
-    tool = am.AgentTool("run", "Runs.", {}, lambda arguments, context: None, effect=effect)  # type: ignore[arg-type]
+def request(effect: Effect = "execute", **arguments: Any) -> am.ApprovalRequest:
+    tool = am.AgentTool("run", "Runs.", {}, lambda arguments, context: None, effect=effect)
     return am.ApprovalRequest("1", am.ToolCall("c", "run", arguments), arguments, hash_of_arguments(arguments), tool)
 
 

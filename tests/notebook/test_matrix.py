@@ -273,13 +273,7 @@ def test_what_the_panel_sends_during_a_cell_is_heard_then_or_next(kernel: Kernel
     kernel.run("agent.model = am.scripted(call('wait'), 'one', 'two')")
     later = page.subshell is None and hears_pages_between_cells_only(kernel)
     sent: list[str] = []
-
-    def steer(message: dict[str, Any]) -> None:
-        page.take(message)
-        if not sent and page.runs and page.items("tool"):
-            sent.append(page.post("send", text="hurry", attachments=[], when="now"))
-
-    kernel.run_all("%%agent\nhello", on_message=steer)
+    kernel.run_all("%%agent\nhello", on_message=page.sending_at("tool", "hurry", sent))
     answer = page.answer_to(sent[0])["result"]["as"]
     assert answer == ("run" if later else "steer")
     page.until(lambda: page.run["state"] == "done" and page.state["busy"] is False)

@@ -79,6 +79,7 @@ def test_without_a_filter_come_the_models_that_can_be_used_now_and_the_number_of
 
 def test_nothing_found_says_how_to_ask_a_server(loaded: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "models at URL" in said(loaded, "models nonsense", capsys)
+    assert len(said(loaded, f"models {'x' * 200_000}", capsys)) < 1000
 
 
 def test_more_words_are_not_taken_for_a_filter(loaded: Any) -> None:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from .kernel_client import Kernel
+from .kernel_client import Kernel, Message
 from .page_client import subshell_of
 from .panel_page import PanelPage, running
 
@@ -140,8 +140,8 @@ def test_stop_of_a_cell_that_outlives_the_run_still_arrives(page: PanelPage) -> 
     page.send("hello")
     interrupted: list[float] = []
 
-    def look(message: object) -> None:
-        page.take(message)  # type: ignore[arg-type]
+    def look(message: Message) -> None:
+        page.take(message)
         if not interrupted and page.runs and page.run["state"] == "done":
             interrupted.append(kernel.interrupt())
 
@@ -201,13 +201,7 @@ def test_steering_a_run_of_a_cell(page: PanelPage) -> None:
     kernel.run("@tool\nasync def wait():\n    await asyncio.sleep(1.5)")
     kernel.run("answers(call('wait'), 'done')")
     sent: list[str] = []
-
-    def steer(message: object) -> None:
-        page.take(message)  # type: ignore[arg-type]
-        if not sent and page.runs and page.items("tool"):
-            sent.append(page.post("send", text="hurry", attachments=[], when="now"))
-
-    kernel.run_all("%%agent\nhello", on_message=steer)
+    kernel.run_all("%%agent\nhello", on_message=page.sending_at("tool", "hurry", sent))
     assert page.answer_to(sent[0])["result"] == {"as": "steer"}
     said = history(kernel)
     assert (said[0], said[-2:]) == ("hello", ["hurry", "done"])
@@ -302,13 +296,8 @@ def test_a_page_reaches_a_run_whose_cell_cannot_await(page: PanelPage) -> None:
     kernel.run("answers([am.Delay(0.8), 'one'], 'two')")
     sent: list[str] = []
 
-    def steer(message: object) -> None:
-        page.take(message)  # type: ignore[arg-type]
-        if not sent and page.runs and page.items("user"):
-            sent.append(page.post("send", text="hurry", attachments=[], when="now"))
-
     try:
-        kernel.run_all("%%time\n%%agent\nhello", on_message=steer)
+        kernel.run_all("%%time\n%%agent\nhello", on_message=page.sending_at("user", "hurry", sent))
     finally:
         page.subshell = None
     assert page.answer_to(sent[0])["result"] == {"as": "steer"}
